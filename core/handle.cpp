@@ -1,0 +1,7 @@
+#include "core/handle.h"
+
+namespace weft {
+
+const void* icd_dispatch = nullptr;
+
+}  // namespace weft

@@ -1,0 +1,188 @@
+#include "core/image.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "core/ports/launch.h"
+
+namespace weft {
+namespace {
+
+constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
+constexpr uint32_t format_version = 1;
+
+struct FileHeader {
+  char magic[8];
+  uint32_t format_version;
+  uint32_t abi_version;
+  uint64_t body_bytes;
+  uint64_t checksum;
+};
+
+// FNV-1a over 64-bit words, then over the tail: damage, not malice, is what it looks for.
+uint64_t checksum(std::span<const std::byte> bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * 0x100000001b3u;
+    hash ^= hash >> 29;
+  };
+  size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes.data() + i, 8);
+    mix(word);
+  }
+  for (; i < bytes.size(); ++i) mix(static_cast<uint64_t>(bytes[i]));
+  return hash;
+}
+
+// One description of the layout serves both directions: Writer and Reader have the same operators.
+class Writer {
+ public:
+  explicit Writer(port::Bytes& out) : out_(out) {}
+  bool reading() const { return false; }
+  void raw(void* data, size_t size) {
+    auto* bytes = static_cast<const std::byte*>(data);
+    out_.insert(out_.end(), bytes, bytes + size);
+  }
+  bool count(uint64_t& n) {
+    raw(&n, sizeof n);
+    return true;
+  }
+
+ private:
+  port::Bytes& out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> in) : in_(in) {}
+  bool reading() const { return true; }
+  bool ok() const { return ok_ && in_.empty(); }
+  void raw(void* data, size_t size) {
+    if (!ok_ || size > in_.size()) {
+      ok_ = false;
+      return;
+    }
+    if (size == 0) return;
+    std::memcpy(data, in_.data(), size);
+    in_ = in_.subspan(size);
+  }
+  // Every counted element takes at least a byte, so a count beyond what is left is damage.
+  bool count(uint64_t& n) {
+    n = 0;
+    raw(&n, sizeof n);
+    if (n > in_.size()) ok_ = false;
+    return ok_;
+  }
+
+ private:
+  std::span<const std::byte> in_;
+  bool ok_ = true;
+};
+
+template <class S, class T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
+void fields(S& s, T& value) {
+  s.raw(&value, sizeof value);
+}
+
+template <class S>
+void fields(S& s, bool& value) {
+  uint8_t byte = value;
+  s.raw(&byte, 1);
+  value = byte != 0;
+}
+
+template <class S>
+void fields(S& s, std::string& text) {
+  uint64_t n = text.size();
+  if (!s.count(n)) return;
+  text.resize(n);
+  s.raw(text.data(), n);
+}
+
+template <class S>
+void fields(S& s, port::Bytes& bytes) {
+  uint64_t n = bytes.size();
+  if (!s.count(n)) return;
+  bytes.resize(n);
+  s.raw(bytes.data(), n);
+}
+
+template <class S>
+void fields(S& s, std::array<uint64_t, 3>& values) {
+  s.raw(values.data(), sizeof values);
+}
+
+template <class S, class... T>
+void all(S& s, T&... values) {
+  (fields(s, values), ...);
+}
+
+template <class S>
+void fields(S& s, ArgumentInfo& a) {
+  all(s, a.name, a.type_name, a.kind, a.address, a.access, a.type_qualifiers, a.size, a.alignment,
+      a.reads, a.writes);
+}
+
+template <class S>
+void fields(S& s, KernelInfo& k);
+
+template <class S, class T>
+  requires(std::is_class_v<T> && !std::is_arithmetic_v<T>)
+void fields(S& s, std::vector<T>& items) {
+  uint64_t n = items.size();
+  if (!s.count(n)) return;
+  items.resize(n);
+  for (T& item : items) fields(s, item);
+}
+
+template <class S>
+void fields(S& s, KernelInfo& k) {
+  all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
+      k.local_bytes, k.private_bytes, k.lane_context_bytes, k.stack_bytes, k.has_barriers,
+      k.uses_printf);
+}
+
+template <class S>
+void fields(S& s, Image& image) {
+  all(s, image.kind, image.target.kind, image.target.cpu, image.target.features, image.options,
+      image.kernels, image.global_variable_bytes, image.argument_names, image.payload);
+}
+
+}  // namespace
+
+port::Bytes writeImage(const Image& image) {
+  port::Bytes out(sizeof(FileHeader));
+  Writer writer(out);
+  Image copy = image;
+  fields(writer, copy);
+  const auto body = std::span(out).subspan(sizeof(FileHeader));
+  FileHeader header{};
+  std::memcpy(header.magic, magic, sizeof magic);
+  header.format_version = format_version;
+  header.abi_version = port::abi_version;
+  header.body_bytes = body.size();
+  header.checksum = checksum(body);
+  std::memcpy(out.data(), &header, sizeof header);
+  return out;
+}
+
+std::optional<Image> readImage(std::span<const std::byte> bytes) {
+  FileHeader header;
+  if (bytes.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto body = bytes.subspan(sizeof header);
+  if (std::memcmp(header.magic, magic, sizeof magic) != 0 ||
+      header.format_version != format_version || header.abi_version != port::abi_version ||
+      header.body_bytes != body.size() || header.checksum != checksum(body))
+    return std::nullopt;
+  Image image;
+  Reader reader(body);
+  fields(reader, image);
+  if (!reader.ok()) return std::nullopt;
+  return image;
+}
+
+}  // namespace weft

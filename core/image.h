@@ -1,0 +1,73 @@
+// The program image: a self-describing, checksummed container around what a target loads (an ELF
+// shared object, a code object, PTX, SPIR-V) or what a later link needs (LLVM bitcode). It is the
+// cache's file format and what CL_PROGRAM_BINARIES returns.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ports/capabilities.h"
+#include "core/ports/compiler.h"
+
+namespace weft {
+
+enum class ImageKind : uint8_t { object, library, executable };
+
+enum class ArgumentKind : uint8_t { value, global_pointer, constant_pointer, local_pointer, image, sampler, pipe, queue };
+
+enum class AddressQualifier : uint8_t { private_, global, local, constant };
+enum class AccessQualifier : uint8_t { none, read_only, write_only, read_write };
+
+// Bits of ArgumentInfo::type_qualifiers.
+inline constexpr uint8_t qualifier_const = 1, qualifier_restrict = 2, qualifier_volatile = 4, qualifier_pipe = 8;
+
+struct ArgumentInfo {
+  std::string name;
+  std::string type_name;  // as CL_KERNEL_ARG_TYPE_NAME wants it, e.g. "float*", "uint4"
+  ArgumentKind kind = ArgumentKind::value;
+  AddressQualifier address = AddressQualifier::private_;
+  AccessQualifier access = AccessQualifier::none;
+  uint8_t type_qualifiers = 0;
+  uint32_t size = 0;       // bytes of a value; 8 for pointers
+  uint32_t alignment = 1;  // bytes; for local pointers the alignment of the pointee
+  bool reads = true;       // may the kernel read through this pointer?
+  bool writes = true;      // may it write?
+};
+
+struct KernelInfo {
+  std::string name;
+  std::string symbol;  // exported name in the payload
+  std::string attributes;  // as CL_KERNEL_ATTRIBUTES wants it, e.g. "reqd_work_group_size(8,8,1)"
+  std::vector<ArgumentInfo> arguments;
+  std::array<uint64_t, 3> required_local_size{0, 0, 0};  // 0: none
+  std::array<uint64_t, 3> hinted_local_size{0, 0, 0};
+  uint64_t local_bytes = 0;         // static local memory
+  uint64_t private_bytes = 0;       // per work-item: CL_KERNEL_PRIVATE_MEM_SIZE
+  uint64_t lane_context_bytes = 0;  // see CpuKernelEntry
+  uint64_t stack_bytes = 0;         // host stack that the entry may use beyond a small frame
+  bool has_barriers = false;
+  bool uses_printf = false;
+};
+
+struct Image {
+  ImageKind kind = ImageKind::executable;
+  port::Target target;
+  std::string options;
+  std::vector<KernelInfo> kernels;   // executables and, for queries, objects and libraries
+  uint64_t global_variable_bytes = 0;  // CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE
+  bool argument_names = false;       // built with -cl-kernel-arg-info or from source
+  port::Bytes payload;
+};
+
+// Serialises with header, version (port::abi_version included) and checksum.
+port::Bytes writeImage(const Image& image);
+
+// nullopt for anything that writeImage of this version did not write, or that is damaged.
+std::optional<Image> readImage(std::span<const std::byte> bytes);
+
+}  // namespace weft

@@ -1,0 +1,71 @@
+// What a backend's device can do, in terms of no particular API. Immutable after discovery.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::port {
+
+enum class DeviceClass : uint8_t { cpu, gpu, accelerator };
+
+enum class TargetKind : uint8_t { host_cpu, amdgcn, nvptx, spirv };
+
+// What the compiler needs to know to produce an image for a device. Equal targets share images.
+struct Target {
+  TargetKind kind = TargetKind::host_cpu;
+  std::string cpu;       // LLVM processor name, e.g. "skylake-avx512", "gfx1100", "sm_90"
+  std::string features;  // LLVM subtarget feature string, may be empty
+  bool operator==(const Target&) const = default;
+};
+
+// Devices with equal memory spaces see each other's allocations at the same address and never need
+// a transfer between them. Space `host` is ordinary host memory.
+using MemorySpace = uint32_t;
+inline constexpr MemorySpace host_space = 0;
+
+struct CacheInfo {
+  uint64_t bytes = 0;
+  uint32_t line_bytes = 64;
+};
+
+struct Capabilities {
+  DeviceClass device_class = DeviceClass::cpu;
+  std::string name;
+  std::string vendor;
+  std::string driver_version;
+  uint32_t vendor_id = 0;
+  std::array<uint8_t, 16> uuid{};
+
+  uint32_t compute_units = 1;
+  uint32_t max_clock_mhz = 0;
+  size_t max_work_group_size = 1;
+  std::array<size_t, 3> max_work_item_sizes{1, 1, 1};
+  size_t preferred_work_group_multiple = 1;
+
+  uint64_t global_memory_bytes = 0;
+  uint64_t max_allocation_bytes = 0;
+  CacheInfo global_cache;
+  uint64_t local_memory_bytes = 0;
+  uint64_t constant_buffer_bytes = 0;
+  uint32_t max_constant_arguments = 0;
+  uint32_t max_parameter_bytes = 0;
+  uint32_t base_address_alignment_bytes = 128;
+  uint64_t printf_buffer_bytes = 1 << 20;
+  uint64_t timer_resolution_ns = 1;
+
+  bool fp64 = false;
+  bool fp16 = false;
+  bool denormals = true;
+  bool host_unified_memory = false;
+  bool native_kernels = false;
+  bool unordered_streams = false;  // Stream(Order::unordered) really overlaps its operations
+  bool printf = false;
+
+  MemorySpace memory_space = host_space;
+  uint32_t max_sub_devices = 0;  // 0: the device cannot be partitioned
+};
+
+}  // namespace weft::port

@@ -1,0 +1,72 @@
+// The compiler as the rest of Weft sees it. Implemented by compiler/client; no LLVM here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ports/capabilities.h"
+
+namespace weft::port {
+
+using Bytes = std::vector<std::byte>;
+
+// What the program is told about the device: part of the cache key.
+struct LanguageFeatures {
+  std::vector<std::string> extensions;   // "cl_khr_fp64", ...
+  std::vector<std::string> feature_macros;  // "__opencl_c_generic_address_space", ...
+  bool fp64 = true;
+  bool fp16 = false;
+  bool images = false;
+  bool operator==(const LanguageFeatures&) const = default;
+};
+
+struct Header {
+  std::string name;  // as written in #include
+  std::string text;
+};
+
+struct CompileRequest {
+  std::string source;
+  std::string options;  // as given by the application, already checked with Compiler::checkOptions
+  std::vector<Header> headers;
+  Target target;
+  LanguageFeatures features;
+};
+
+struct LinkRequest {
+  std::vector<Bytes> objects;  // object or library images (core/image.h)
+  std::string options;
+  bool make_library = false;  // -create-library
+  Target target;
+  LanguageFeatures features;
+};
+
+struct CompileResult {
+  bool ok = false;
+  std::string log;  // warnings and errors as Clang prints them
+  Bytes image;      // see core/image.h; empty unless ok
+};
+
+enum class OptionUse : uint8_t { build, compile, link };
+
+// Thread-safe: any number of threads may call at once; each call blocks until its result is there.
+// Never throws for a bad program: that is a CompileResult with ok == false and a log.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+
+  // Empty when every option is known for that use; otherwise the message for the build log.
+  virtual std::string checkOptions(const std::string& options, OptionUse use) const = 0;
+  // Source to object (LLVM bitcode in an image of kind `object`).
+  virtual CompileResult compile(const CompileRequest& request) = 0;
+  // Objects to an executable or, with make_library, to a library.
+  virtual CompileResult link(const LinkRequest& request) = 0;
+  // Source to executable in one step; what clBuildProgram uses.
+  virtual CompileResult build(const CompileRequest& request) = 0;
+};
+
+}  // namespace weft::port

@@ -1,0 +1,181 @@
+// The backend interface: what the scheduler drives. A backend implements these classes and knows
+// neither OpenCL types nor other backends.
+//
+// Lifetimes: Backend outlives Device outlives Stream, Memory and Module made from it. An Operation
+// and everything it points at stays alive until its finished() was called.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/image.h"
+#include "core/ports/capabilities.h"
+#include "core/ports/launch.h"
+
+namespace weft::port {
+
+using Nanoseconds = uint64_t;  // CLOCK_MONOTONIC of the host unless said otherwise
+
+// 0 is success; a failure carries the code that becomes the command's execution status (an OpenCL
+// error code as a plain number, always negative).
+using OperationStatus = int32_t;
+
+class Device;
+
+// Bytes that a device can address. Destroyed only when no operation uses it.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  virtual size_t size() const = 0;
+  // The host address of byte 0, or nullptr when the host cannot touch this memory.
+  virtual std::byte* host() const = 0;
+  // The address that kernels on the owning device use.
+  virtual uint64_t deviceAddress() const = 0;
+};
+
+// A loaded program image: kernels by index into its Image::kernels, and one instance of its
+// program-scope variables.
+class Module {
+ public:
+  virtual ~Module() = default;
+};
+
+struct LaunchArgument {
+  ArgumentKind kind = ArgumentKind::value;
+  const void* value = nullptr;  // value: its bytes (`size` of them)
+  Memory* memory = nullptr;     // pointers: nullptr is a null pointer, unless raw_address is set
+  uint64_t raw_address = 0;     // pointers given as an address (SVM)
+  size_t offset = 0;            // pointers: bytes into memory
+  size_t size = 0;              // value: bytes; local_pointer: bytes to reserve
+};
+
+struct Launch {
+  Module* module = nullptr;
+  uint32_t kernel = 0;  // index into Image::kernels
+  const LaunchRecord* record = nullptr;
+  GroupBox slice;
+  std::span<const LaunchArgument> arguments;
+};
+
+// One end of a copy: device memory (memory != nullptr) or host memory.
+struct Location {
+  Memory* memory = nullptr;
+  std::byte* host = nullptr;
+  size_t offset = 0;       // bytes
+  size_t row_pitch = 0;    // bytes; ignored when region[1] == region[2] == 1
+  size_t slice_pitch = 0;  // bytes
+};
+
+// region: bytes, rows, slices. A linear copy is {n, 1, 1}. Ends do not overlap.
+struct Copy {
+  Location source;
+  Location destination;
+  std::array<size_t, 3> region{0, 1, 1};
+};
+
+// `pattern_size` is a power of two of at most 128 and divides size and offset.
+struct Fill {
+  Memory* memory = nullptr;
+  size_t offset = 0;
+  size_t size = 0;
+  std::array<std::byte, 128> pattern{};
+  size_t pattern_size = 1;
+};
+
+// Runs on a host thread in stream order.
+struct HostCall {
+  void (*function)(void* user) = nullptr;
+  void* user = nullptr;
+};
+
+// A unit of work on a stream. Owned by the submitter; lent to the stream from submit() until
+// finished() returns control. The object may be destroyed from within finished().
+class Operation {
+ public:
+  using Work = std::variant<std::monostate, Launch, Copy, Fill, HostCall>;
+
+  Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  // The device began the work. At most once, before finished(). Must not block.
+  virtual void started(Nanoseconds when) noexcept = 0;
+  // Exactly once, from any thread, with no backend lock held. Must not block; may submit more work.
+  virtual void finished(OperationStatus status, Nanoseconds start, Nanoseconds end) noexcept = 0;
+
+  Work work;
+  Operation* next = nullptr;  // the stream's, between submit and finished
+
+ protected:
+  ~Operation() = default;
+};
+
+enum class Order : uint8_t {
+  in_order,   // each operation starts after the one submitted before it has finished
+  unordered,  // operations may overlap and finish in any order
+};
+
+// Thread-safe. A failed operation does not stop those submitted behind it.
+class Stream {
+ public:
+  virtual ~Stream() = default;  // only when every submitted operation has finished
+
+  virtual void submit(Operation& operation) noexcept = 0;
+  // Hands everything submitted so far to the device; returns at once.
+  virtual void flush() noexcept = 0;
+  // Lets the calling thread, which has nothing else to do until done() holds, run operations of
+  // this stream where that is sound (the CPU device). Returns when done() holds or when there is
+  // nothing for the caller to run; then the caller sleeps.
+  virtual void assist(const std::function<bool()>& done) noexcept { (void)done; }
+};
+
+struct ClockPair {
+  Nanoseconds device = 0;
+  Nanoseconds host = 0;
+};
+
+// Thread-safe. Functions that allocate throw weft::Error (core/error.h) on failure.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const Capabilities& capabilities() const = 0;
+  virtual const Target& target() const = 0;
+
+  // Can streams of this device read and write `memory_space` directly (as one end of a Copy)?
+  virtual bool reaches(MemorySpace space) const = 0;
+  virtual uint64_t freeMemory() const = 0;
+  virtual ClockPair clocks() const = 0;
+
+  // One sub-device per entry, of that many compute units each, in topology order. The sum of
+  // `counts` is at most capabilities().compute_units.
+  virtual std::vector<std::shared_ptr<Device>> partition(std::span<const uint32_t> counts) = 0;
+
+  virtual std::unique_ptr<Stream> createStream(Order order) = 0;
+  virtual std::unique_ptr<Memory> allocate(size_t bytes, size_t alignment) = 0;
+  // Wraps host memory that stays owned by the caller; nullptr when the device cannot use it in place.
+  virtual std::unique_ptr<Memory> import(void* host, size_t bytes) = 0;
+  // `image` is an executable for target(). Throws when it cannot be loaded.
+  virtual std::unique_ptr<Module> load(const Image& image) = 0;
+};
+
+struct Diagnostic {
+  std::string message;  // one line, for `weft info`
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  // Root devices. A missing or broken driver is a diagnostic, never an exception.
+  virtual std::vector<std::shared_ptr<Device>> discover(std::vector<Diagnostic>& diagnostics) = 0;
+};
+
+}  // namespace weft::port

@@ -1,0 +1,55 @@
+// The launch record: how a kernel learns its place in the NDRange. Plain C layout, shared by the
+// runtime, the backends and the code generator; change both sides together (abi_version).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::port {
+
+inline constexpr uint32_t abi_version = 1;
+
+// Services that code running on the host may call back. Passed by pointer in every launch record.
+struct HostServices {
+  // Formats one printf call. `arguments` is the packed buffer described in compiler/printf.h.
+  void (*print)(const char* format, const void* arguments, uint64_t bytes);
+};
+
+// Describes the whole NDRange, whatever slice of it a launch runs. Unused dimensions are 1 (sizes)
+// or 0 (offsets).
+struct LaunchRecord {
+  uint32_t work_dim = 1;
+  uint32_t reserved = 0;
+  uint64_t global_offset[3] = {0, 0, 0};
+  uint64_t global_size[3] = {1, 1, 1};
+  uint64_t local_size[3] = {1, 1, 1};   // enqueued local size; edge groups may be smaller
+  uint64_t group_count[3] = {1, 1, 1};  // ceil(global_size / local_size)
+  const HostServices* services = nullptr;
+};
+static_assert(sizeof(LaunchRecord) == 112 && offsetof(LaunchRecord, global_offset) == 8);
+
+// A slice: a box of work-groups [begin, end) in each dimension.
+struct GroupBox {
+  uint64_t begin[3] = {0, 0, 0};
+  uint64_t end[3] = {1, 1, 1};
+
+  uint64_t count() const {
+    return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]);
+  }
+};
+
+// Entry point of a kernel in a CPU image, exported under `KernelInfo::symbol`.
+//   arguments[i]  points at the value of argument i: the bytes of a by-value argument; for a global
+//                 or constant pointer, a void* variable; for a local pointer, a uint64_t offset into
+//                 `local_memory`.
+//   box           the work-groups to run, one after the other, on the calling thread.
+//   local_memory  at least KernelInfo::local_bytes plus the local arguments, aligned to 128 bytes;
+//                 contents undefined.
+//   context       KernelInfo::lane_context_bytes * round_up(lanes, 64) bytes, aligned to 128, where
+//                 lanes is the product of local_size; nullptr when lane_context_bytes is 0.
+// Reentrant: any number of threads may run disjoint boxes at once, each with its own local_memory
+// and context.
+using CpuKernelEntry = void (*)(const void* const* arguments, const LaunchRecord* record,
+                                const GroupBox* box, void* local_memory, void* context);
+
+}  // namespace weft::port

@@ -1,0 +1,78 @@
+// Intrusive reference counting for runtime objects.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace weft {
+
+// The runtime's count. Starts at one, owned by whoever made the object. Thread-safe.
+class Object {
+ public:
+  Object() = default;
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  void retain() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<Object*>(this)->dispose();
+  }
+
+ protected:
+  virtual ~Object() = default;
+  // Called once, when the last reference is gone.
+  virtual void dispose() noexcept { delete this; }
+
+ private:
+  mutable std::atomic<uint32_t> references_{1};
+};
+
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}
+  // Shares ownership.
+  explicit Ref(T* object) : object_(object) {
+    if (object_) object_->retain();
+  }
+  Ref(const Ref& other) : Ref(other.object_) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <class U>
+  Ref(const Ref<U>& other) : Ref(other.get()) {}
+  template <class U>
+  Ref(Ref<U>&& other) noexcept : object_(other.detach()) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_) object_->release();
+  }
+
+  // Takes over a reference that the caller owns.
+  static Ref adopt(T* object) {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
+  // Gives the reference to the caller.
+  T* detach() noexcept { return std::exchange(object_, nullptr); }
+
+  T* get() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  T* operator->() const noexcept { return object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <class T, class... Args>
+Ref<T> make(Args&&... args) {
+  return Ref<T>::adopt(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace weft
