@@ -48,7 +48,9 @@ class HandleObject : public H, public Object {
 
   H* handle() noexcept { return static_cast<H*>(this); }
 
-  void retainHandle() noexcept { this->application_references.fetch_add(1, std::memory_order_relaxed); }
+  void retainHandle() noexcept {
+    this->application_references.fetch_add(1, std::memory_order_relaxed);
+  }
   // Throws the type's error when the application releases more often than it retained.
   void releaseHandle() {
     uint32_t count = this->application_references.load(std::memory_order_relaxed);
@@ -73,11 +75,11 @@ class HandleObject : public H, public Object {
 }  // namespace weft
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names that cl.h declares.
-#define WEFT_HANDLE(name, kind_, error)                         \
-  struct name : weft::Head {                                    \
-    static constexpr weft::Kind tag = weft::Kind::kind_;        \
-    static constexpr cl_int invalid_code = error;               \
-    name() noexcept : Head(tag) {}                              \
+#define WEFT_HANDLE(name, kind_, error)                  \
+  struct name : weft::Head {                             \
+    static constexpr weft::Kind tag = weft::Kind::kind_; \
+    static constexpr cl_int invalid_code = error;        \
+    name() noexcept : Head(tag) {}                       \
   };
 WEFT_HANDLE(_cl_platform_id, platform, CL_INVALID_PLATFORM)
 WEFT_HANDLE(_cl_device_id, device, CL_INVALID_DEVICE)

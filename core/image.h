@@ -18,13 +18,23 @@ namespace weft {
 
 enum class ImageKind : uint8_t { object, library, executable };
 
-enum class ArgumentKind : uint8_t { value, global_pointer, constant_pointer, local_pointer, image, sampler, pipe, queue };
+enum class ArgumentKind : uint8_t {
+  value,
+  global_pointer,
+  constant_pointer,
+  local_pointer,
+  image,
+  sampler,
+  pipe,
+  queue
+};
 
 enum class AddressQualifier : uint8_t { private_, global, local, constant };
 enum class AccessQualifier : uint8_t { none, read_only, write_only, read_write };
 
 // Bits of ArgumentInfo::type_qualifiers.
-inline constexpr uint8_t qualifier_const = 1, qualifier_restrict = 2, qualifier_volatile = 4, qualifier_pipe = 8;
+inline constexpr uint8_t qualifier_const = 1, qualifier_restrict = 2, qualifier_volatile = 4,
+                         qualifier_pipe = 8;
 
 struct ArgumentInfo {
   std::string name;
@@ -41,7 +51,7 @@ struct ArgumentInfo {
 
 struct KernelInfo {
   std::string name;
-  std::string symbol;  // exported name in the payload
+  std::string symbol;      // exported name in the payload
   std::string attributes;  // as CL_KERNEL_ATTRIBUTES wants it, e.g. "reqd_work_group_size(8,8,1)"
   std::vector<ArgumentInfo> arguments;
   std::array<uint64_t, 3> required_local_size{0, 0, 0};  // 0: none
@@ -58,9 +68,9 @@ struct Image {
   ImageKind kind = ImageKind::executable;
   port::Target target;
   std::string options;
-  std::vector<KernelInfo> kernels;   // executables and, for queries, objects and libraries
+  std::vector<KernelInfo> kernels;     // executables and, for queries, objects and libraries
   uint64_t global_variable_bytes = 0;  // CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE
-  bool argument_names = false;       // built with -cl-kernel-arg-info or from source
+  bool argument_names = false;         // built with -cl-kernel-arg-info or from source
   port::Bytes payload;
 };
 

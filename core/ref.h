@@ -16,7 +16,8 @@ class Object {
 
   void retain() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<Object*>(this)->dispose();
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      const_cast<Object*>(this)->dispose();
   }
 
  protected:

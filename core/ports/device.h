@@ -160,7 +160,8 @@ class Device {
 
   virtual std::unique_ptr<Stream> createStream(Order order) = 0;
   virtual std::unique_ptr<Memory> allocate(size_t bytes, size_t alignment) = 0;
-  // Wraps host memory that stays owned by the caller; nullptr when the device cannot use it in place.
+  // Wraps host memory that stays owned by the caller; nullptr when the device cannot use it in
+  // place.
   virtual std::unique_ptr<Memory> import(void* host, size_t bytes) = 0;
   // `image` is an executable for target(). Throws when it cannot be loaded.
   virtual std::unique_ptr<Module> load(const Image& image) = 0;

@@ -33,15 +33,13 @@ struct GroupBox {
   uint64_t begin[3] = {0, 0, 0};
   uint64_t end[3] = {1, 1, 1};
 
-  uint64_t count() const {
-    return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]);
-  }
+  uint64_t count() const { return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]); }
 };
 
 // Entry point of a kernel in a CPU image, exported under `KernelInfo::symbol`.
 //   arguments[i]  points at the value of argument i: the bytes of a by-value argument; for a global
-//                 or constant pointer, a void* variable; for a local pointer, a uint64_t offset into
-//                 `local_memory`.
+//                 or constant pointer, a void* variable; for a local pointer, a uint64_t offset
+//                 into `local_memory`.
 //   box           the work-groups to run, one after the other, on the calling thread.
 //   local_memory  at least KernelInfo::local_bytes plus the local arguments, aligned to 128 bytes;
 //                 contents undefined.

@@ -1,0 +1,41 @@
+#include "core/context.h"
+
+#include <algorithm>
+
+namespace weft {
+
+Context::Context(Platform& platform, std::vector<Ref<Device>> devices,
+                 std::vector<cl_context_properties> properties, Notify notify, void* notify_user)
+    : platform_(platform),
+      devices_(std::move(devices)),
+      properties_(std::move(properties)),
+      notify_(notify),
+      notify_user_(notify_user),
+      single_space_(std::all_of(devices_.begin(), devices_.end(), [](const Ref<Device>& device) {
+        return device->capabilities().memory_space == port::host_space;
+      })) {}
+
+bool Context::has(const Device& device) const {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [&](const Ref<Device>& own) { return own.get() == &device; });
+}
+
+void Context::requireDevice(const Device& device, cl_int code) const {
+  require(has(device), code, "the device is not one of the context's");
+}
+
+void Context::report(const std::string& message) const {
+  if (notify_) notify_(message.c_str(), nullptr, 0, notify_user_);
+}
+
+void Context::addDestructorCallback(DestructorCallback callback, void* user) {
+  destructors_.with([&](auto& list) { list.push_back({callback, user}); });
+}
+
+void Context::dispose() noexcept {
+  const auto callbacks = destructors_.with([](auto& list) { return std::move(list); });
+  for (auto it = callbacks.rbegin(); it != callbacks.rend(); ++it) it->callback(handle(), it->user);
+  delete this;
+}
+
+}  // namespace weft

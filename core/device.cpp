@@ -1,0 +1,36 @@
+#include "core/device.h"
+
+namespace weft {
+namespace {
+
+port::LanguageFeatures describeLanguage(const port::Capabilities& capabilities) {
+  port::LanguageFeatures features;
+  features.fp64 = capabilities.fp64;
+  features.fp16 = capabilities.fp16;
+  features.extensions = {"cl_khr_global_int32_base_atomics", "cl_khr_global_int32_extended_atomics",
+                         "cl_khr_local_int32_base_atomics", "cl_khr_local_int32_extended_atomics",
+                         "cl_khr_byte_addressable_store"};
+  if (capabilities.fp64) {
+    features.extensions.emplace_back("cl_khr_fp64");
+    features.feature_macros.emplace_back("__opencl_c_fp64");
+  }
+  features.feature_macros.emplace_back("__opencl_c_int64");
+  return features;
+}
+
+}  // namespace
+
+Device::Device(Platform& platform, std::shared_ptr<port::Device> port)
+    : platform_(platform),
+      port_(std::move(port)),
+      features_(describeLanguage(port_->capabilities())) {}
+
+Device::Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
+               std::vector<cl_device_partition_property> partition_type)
+    : platform_(parent->platform()),
+      port_(std::move(port)),
+      parent_(std::move(parent)),
+      partition_type_(std::move(partition_type)),
+      features_(describeLanguage(port_->capabilities())) {}
+
+}  // namespace weft

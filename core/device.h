@@ -1,0 +1,41 @@
+// cl_device_id: a root device of the platform or a sub-device. Specification 4.2, 4.3.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/handle.h"
+#include "core/ports/compiler.h"
+#include "core/ports/device.h"
+
+namespace weft {
+
+class Platform;
+
+// Immutable after construction, so free to use from any thread. Root devices live as long as the
+// platform and ignore retain and release of their handle; sub-devices are counted and keep their
+// parent alive.
+class Device final : public HandleObject<_cl_device_id> {
+ public:
+  Device(Platform& platform, std::shared_ptr<port::Device> port);
+  Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
+         std::vector<cl_device_partition_property> partition_type);
+
+  Platform& platform() const { return platform_; }
+  port::Device& port() const { return *port_; }
+  const port::Capabilities& capabilities() const { return port_->capabilities(); }
+  const port::LanguageFeatures& features() const { return features_; }
+  Device* parent() const { return parent_.get(); }
+  bool isRoot() const { return !parent_; }
+  // The properties this sub-device was created with, 0-terminated; empty for a root device.
+  const std::vector<cl_device_partition_property>& partitionType() const { return partition_type_; }
+
+ private:
+  Platform& platform_;
+  std::shared_ptr<port::Device> port_;
+  Ref<Device> parent_;
+  std::vector<cl_device_partition_property> partition_type_;
+  port::LanguageFeatures features_;
+};
+
+}  // namespace weft

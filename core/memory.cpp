@@ -1,0 +1,153 @@
+#include "core/memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace weft {
+namespace {
+
+constexpr size_t host_alignment = 128;  // the largest OpenCL data type, long16
+
+// Host memory for contexts none of whose devices lives in the host's memory space.
+class HostMemory final : public port::Memory {
+ public:
+  explicit HostMemory(size_t bytes) : bytes_(bytes) {
+    const size_t rounded = (bytes + host_alignment - 1) / host_alignment * host_alignment;
+    data_ = static_cast<std::byte*>(std::aligned_alloc(host_alignment, rounded));
+    require(data_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  }
+  ~HostMemory() override { std::free(data_); }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  size_t size() const override { return bytes_; }
+  std::byte* host() const override { return data_; }
+  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(data_); }
+
+ private:
+  size_t bytes_;
+  std::byte* data_;
+};
+
+// Memory of the application (CL_MEM_USE_HOST_PTR).
+class BorrowedMemory final : public port::Memory {
+ public:
+  BorrowedMemory(void* data, size_t bytes) : data_(static_cast<std::byte*>(data)), bytes_(bytes) {}
+  size_t size() const override { return bytes_; }
+  std::byte* host() const override { return data_; }
+  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(data_); }
+
+ private:
+  std::byte* data_;
+  size_t bytes_;
+};
+
+port::Device* deviceIn(const Context& context, port::MemorySpace space) {
+  for (const Ref<Device>& device : context.devices())
+    if (device->capabilities().memory_space == space) return &device->port();
+  return nullptr;
+}
+
+}  // namespace
+
+Storage::Storage(Context& context, size_t bytes, void* use_host_ptr)
+    : context_(context), bytes_(bytes), use_host_ptr_(use_host_ptr) {}
+
+Storage::~Storage() = default;
+
+std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
+  port::Device* device = deviceIn(context_, space);
+  if (space == port::host_space) {
+    if (use_host_ptr_) {
+      auto imported = device ? device->import(use_host_ptr_, bytes_) : nullptr;
+      return imported ? std::move(imported)
+                      : std::make_unique<BorrowedMemory>(use_host_ptr_, bytes_);
+    }
+    if (!device) return std::make_unique<HostMemory>(bytes_);
+  }
+  return device->allocate(bytes_, host_alignment);
+}
+
+port::Memory& Storage::in(port::MemorySpace space) {
+  if (space == port::host_space)
+    if (port::Memory* host = host_.load(std::memory_order_acquire)) return *host;
+  auto allocations = allocations_.lock();
+  for (const Allocation& allocation : *allocations)
+    if (allocation.space == space) return *allocation.memory;
+  port::Memory& memory = *allocations->emplace_back(Allocation{space, allocate(space)}).memory;
+  if (space == port::host_space) host_.store(&memory, std::memory_order_release);
+  return memory;
+}
+
+port::Memory* Storage::find(port::MemorySpace space) const {
+  auto allocations = allocations_.lock();
+  for (const Allocation& allocation : *allocations)
+    if (allocation.space == space) return allocation.memory.get();
+  return nullptr;
+}
+
+MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, size_t size,
+                     void* host_ptr, std::vector<cl_mem_properties> properties)
+    : context_(std::move(context)),
+      type_(type),
+      flags_(flags),
+      size_(size),
+      host_ptr_(flags & CL_MEM_USE_HOST_PTR ? host_ptr : nullptr),
+      properties_(std::move(properties)),
+      own_storage_(std::make_unique<Storage>(*context_, size, host_ptr_)),
+      storage_(own_storage_.get()) {}
+
+MemObject::MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags,
+                     size_t origin, size_t size)
+    : context_(&parent->context()),
+      parent_(std::move(parent)),
+      type_(type),
+      flags_(flags),
+      size_(size),
+      origin_(origin),
+      host_ptr_(parent_->hostPointer() ? static_cast<std::byte*>(parent_->hostPointer()) + origin
+                                       : nullptr),
+      storage_(&parent_->storage()) {}
+
+void MemObject::addMapping(const Mapping& mapping) {
+  mappings_.with([&](auto& list) { list.push_back(mapping); });
+}
+
+Mapping MemObject::removeMapping(void* pointer) {
+  auto list = mappings_.lock();
+  const auto found = std::find_if(list->begin(), list->end(),
+                                  [&](const Mapping& m) { return m.pointer == pointer; });
+  require(found != list->end(), CL_INVALID_VALUE, "the pointer is not a mapped one");
+  const Mapping mapping = *found;
+  list->erase(found);
+  return mapping;
+}
+
+cl_uint MemObject::mapCount() const {
+  return mappings_.with([](auto& list) { return static_cast<cl_uint>(list.size()); });
+}
+
+void MemObject::addDestructorCallback(DestructorCallback callback, void* user) {
+  destructors_.with([&](auto& list) { list.push_back({callback, user}); });
+}
+
+void MemObject::dispose() noexcept {
+  const auto callbacks = destructors_.with([](auto& list) { return std::move(list); });
+  for (auto it = callbacks.rbegin(); it != callbacks.rend(); ++it) it->callback(handle(), it->user);
+  delete this;
+}
+
+Buffer::Buffer(Ref<Context> context, cl_mem_flags flags, size_t size, void* host_ptr,
+               std::vector<cl_mem_properties> properties)
+    : MemObject(std::move(context), CL_MEM_OBJECT_BUFFER, flags, size, host_ptr,
+                std::move(properties)) {
+  if (flags & CL_MEM_COPY_HOST_PTR)
+    std::memcpy(storage().in(port::host_space).host(), host_ptr, size);
+  else if (this->context().singleSpace() || flags & CL_MEM_USE_HOST_PTR)
+    storage().in(port::host_space);
+}
+
+Buffer::Buffer(Ref<Buffer> parent, cl_mem_flags flags, size_t origin, size_t size)
+    : MemObject(std::move(parent), CL_MEM_OBJECT_BUFFER, flags, origin, size) {}
+
+}  // namespace weft

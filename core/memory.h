@@ -1,0 +1,131 @@
+// cl_mem: memory objects. Specification 5.2 (buffers), 5.5 (queries, mapping).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/context.h"
+#include "core/guarded.h"
+#include "core/handle.h"
+
+namespace weft {
+
+// Where the bytes of a root memory object are valid; the scheduler's, core only carries it.
+class ResidencyState {
+ public:
+  virtual ~ResidencyState() = default;
+};
+
+// The bytes of a root memory object: at most one allocation per memory space, made on first use.
+// Thread-safe. An allocation, once made, stays at its address until the Storage is destroyed.
+class Storage {
+ public:
+  Storage(Context& context, size_t bytes, void* use_host_ptr);
+  ~Storage();
+
+  size_t size() const { return bytes_; }
+  // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE when the device has no memory left.
+  port::Memory& in(port::MemorySpace space);
+  // nullptr when nothing was allocated there yet.
+  port::Memory* find(port::MemorySpace space) const;
+
+  ResidencyState* residency() const { return residency_.get(); }
+  // Called under the context's residency lock only.
+  void setResidency(std::unique_ptr<ResidencyState> residency) {
+    residency_ = std::move(residency);
+  }
+
+ private:
+  struct Allocation {
+    port::MemorySpace space;
+    std::unique_ptr<port::Memory> memory;
+  };
+
+  std::unique_ptr<port::Memory> allocate(port::MemorySpace space);
+
+  Context& context_;
+  size_t bytes_;
+  void* use_host_ptr_;
+  std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
+  Guarded<std::vector<Allocation>> allocations_;
+  std::unique_ptr<ResidencyState> residency_;
+};
+
+// One outstanding clEnqueueMap*. Specification 5.5.2.
+struct Mapping {
+  void* pointer;
+  size_t offset;  // bytes from the start of the root's storage
+  size_t size;
+  cl_map_flags flags;
+};
+
+class Buffer;
+
+// Thread-safe. Keeps its context alive, and a sub-buffer its parent.
+class MemObject : public HandleObject<_cl_mem> {
+ public:
+  using DestructorCallback = void(CL_CALLBACK*)(cl_mem memory, void* user);
+
+  Context& context() const { return *context_; }
+  cl_mem_object_type type() const { return type_; }
+  cl_mem_flags flags() const { return flags_; }
+  size_t size() const { return size_; }
+  void* hostPointer() const { return host_ptr_; }  // CL_MEM_HOST_PTR
+  const std::vector<cl_mem_properties>& properties() const { return properties_; }
+
+  // The buffer a sub-buffer was made from, else nullptr; and where it starts in that buffer.
+  MemObject* parent() const { return parent_.get(); }
+  size_t origin() const { return origin_; }
+
+  // The storage of the root, shared by all its sub-buffers; this object's bytes begin at origin().
+  Storage& storage() const { return *storage_; }
+
+  bool kernelMayWrite() const { return !(flags_ & CL_MEM_READ_ONLY); }
+
+  void addMapping(const Mapping& mapping);
+  // Removes and returns the oldest mapping at `pointer`; throws CL_INVALID_VALUE when there is
+  // none.
+  Mapping removeMapping(void* pointer);
+  cl_uint mapCount() const;
+
+  // Called in reverse order of registration when the object is destroyed (specification 5.5.1).
+  void addDestructorCallback(DestructorCallback callback, void* user);
+
+ protected:
+  MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, size_t size,
+            void* host_ptr, std::vector<cl_mem_properties> properties);
+  MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags, size_t origin,
+            size_t size);
+  void dispose() noexcept override;
+
+ private:
+  struct Destructor {
+    DestructorCallback callback;
+    void* user;
+  };
+
+  Ref<Context> context_;
+  Ref<MemObject> parent_;
+  cl_mem_object_type type_;
+  cl_mem_flags flags_;
+  size_t size_;
+  size_t origin_ = 0;
+  void* host_ptr_;
+  std::vector<cl_mem_properties> properties_;
+  std::unique_ptr<Storage> own_storage_;
+  Storage* storage_;
+  Guarded<std::vector<Mapping>> mappings_;
+  Guarded<std::vector<Destructor>> destructors_;
+};
+
+class Buffer final : public MemObject {
+ public:
+  // Arguments are checked by api/. CL_MEM_COPY_HOST_PTR copies before returning. Throws
+  // CL_MEM_OBJECT_ALLOCATION_FAILURE.
+  Buffer(Ref<Context> context, cl_mem_flags flags, size_t size, void* host_ptr,
+         std::vector<cl_mem_properties> properties);
+  // A sub-buffer: `flags` already has what it inherits (specification 5.2.3).
+  Buffer(Ref<Buffer> parent, cl_mem_flags flags, size_t origin, size_t size);
+};
+
+}  // namespace weft

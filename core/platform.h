@@ -1,0 +1,32 @@
+// cl_platform_id: the one platform, its devices and the compiler. Specification 4.1.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+#include "core/handle.h"
+#include "core/ports/compiler.h"
+
+namespace weft {
+
+// Made once by the composition root (api/) and never destroyed: handles into it may be used by
+// static destructors of the application. Immutable, so free to use from any thread.
+class Platform final : public HandleObject<_cl_platform_id> {
+ public:
+  Platform(std::vector<std::unique_ptr<port::Backend>> backends,
+           std::unique_ptr<port::Compiler> compiler);
+
+  const std::vector<Ref<Device>>& devices() const { return devices_; }
+  port::Compiler& compiler() const { return *compiler_; }
+  const std::vector<port::Diagnostic>& diagnostics() const { return diagnostics_; }
+
+ private:
+  std::vector<std::unique_ptr<port::Backend>> backends_;
+  std::unique_ptr<port::Compiler> compiler_;
+  std::vector<port::Diagnostic> diagnostics_;
+  std::vector<Ref<Device>> devices_;
+};
+
+}  // namespace weft

@@ -1,0 +1,89 @@
+// From clEnqueue* to the command graph: one function per kind of command. Specification 5.2
+// to 5.13.
+//
+// Handles and ranges were checked by api/; what is checked here is named. Every function returns
+// the command's event, already in the graph; nothing waits. Pointers into the application's memory
+// must stay valid until the event is done, as the specification asks of the application.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "core/kernel.h"
+#include "core/memory.h"
+#include "scheduler/event.h"
+#include "scheduler/queue.h"
+
+namespace weft {
+
+// One side of a rectangular transfer: where it starts and how it is laid out, in bytes. Pitches are
+// the resolved ones, never 0.
+struct RectLayout {
+  std::array<size_t, 3> origin{0, 0, 0};
+  size_t row_pitch = 0;
+  size_t slice_pitch = 0;
+
+  size_t offset() const { return origin[0] + origin[1] * row_pitch + origin[2] * slice_pitch; }
+};
+
+using Region = std::array<size_t, 3>;  // bytes, rows, slices
+
+Ref<Event> enqueueRead(Queue& queue, Buffer& buffer, size_t offset, size_t size, void* destination,
+                       WaitList waits);
+Ref<Event> enqueueWrite(Queue& queue, Buffer& buffer, size_t offset, size_t size,
+                        const void* source, WaitList waits);
+Ref<Event> enqueueReadRect(Queue& queue, Buffer& buffer, const RectLayout& buffer_layout,
+                           const RectLayout& host_layout, const Region& region, void* destination,
+                           WaitList waits);
+Ref<Event> enqueueWriteRect(Queue& queue, Buffer& buffer, const RectLayout& buffer_layout,
+                            const RectLayout& host_layout, const Region& region, const void* source,
+                            WaitList waits);
+Ref<Event> enqueueCopy(Queue& queue, Buffer& source, Buffer& destination, size_t source_offset,
+                       size_t destination_offset, size_t size, WaitList waits);
+Ref<Event> enqueueCopyRect(Queue& queue, Buffer& source, Buffer& destination,
+                           const RectLayout& source_layout, const RectLayout& destination_layout,
+                           const Region& region, WaitList waits);
+// `pattern_size` is a power of two of at most 128.
+Ref<Event> enqueueFill(Queue& queue, Buffer& buffer, const void* pattern, size_t pattern_size,
+                       size_t offset, size_t size, WaitList waits);
+
+struct Mapped {
+  void* pointer;
+  Ref<Event> event;
+};
+// Throws CL_MAP_FAILURE.
+Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
+                  WaitList waits);
+// Throws CL_INVALID_VALUE when `pointer` is not a mapped one.
+Ref<Event> enqueueUnmap(Queue& queue, MemObject& object, void* pointer, WaitList waits);
+
+Ref<Event> enqueueMigrate(Queue& queue, std::span<MemObject* const> objects,
+                          cl_mem_migration_flags flags, WaitList waits);
+
+struct NDRange {
+  cl_uint dimensions = 1;
+  const size_t* offset = nullptr;  // may be null
+  const size_t* global = nullptr;  // may be null or hold zeros where OpenCL 2.1 and later allow it
+  const size_t* local = nullptr;   // may be null: chosen by the runtime
+};
+// Checks what depends on kernel and device (specification 5.10): CL_INVALID_PROGRAM_EXECUTABLE,
+// CL_INVALID_KERNEL_ARGS, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
+// CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_GLOBAL_OFFSET, CL_OUT_OF_RESOURCES.
+// `type` is CL_COMMAND_NDRANGE_KERNEL or CL_COMMAND_TASK.
+Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
+                         cl_command_type type = CL_COMMAND_NDRANGE_KERNEL);
+
+using NativeFunction = void(CL_CALLBACK*)(void*);
+struct NativeMemory {
+  MemObject* object;  // may be null
+  size_t offset;      // where in the copied arguments the object's address goes
+};
+// Copies `args`. Throws CL_INVALID_OPERATION when the device runs no native kernels.
+Ref<Event> enqueueNative(Queue& queue, NativeFunction function, const void* args, size_t size,
+                         std::span<const NativeMemory> objects, WaitList waits);
+
+// An empty wait list means everything enqueued before.
+Ref<Event> enqueueMarker(Queue& queue, WaitList waits);
+Ref<Event> enqueueBarrier(Queue& queue, WaitList waits);
+
+}  // namespace weft

@@ -1,0 +1,133 @@
+// cl_event, and the node of the command graph. Specification 5.11 (events), 5.14 (profiling).
+//
+// A node counts what it still waits for and lists who waits for it. The list only grows until the
+// node completes and closes it; edges are stored in the waiter. Linking to a node that is finishing
+// on another thread either pushes or sees 'closed', so no lock is on this path.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/context.h"
+#include "core/guarded.h"
+#include "core/handle.h"
+
+namespace weft {
+
+class Event;
+class Queue;
+
+using WaitList = std::span<const Ref<Event>>;
+
+// "waiter waits for the node whose list this edge is in."
+struct Edge {
+  Edge* next = nullptr;
+  Event* waiter = nullptr;
+  bool carries_failure = false;
+};
+
+struct EventTimes {
+  std::atomic<cl_ulong> queued{0}, submitted{0}, started{0}, ended{0}, completed{0};
+};
+
+// Thread-safe.
+class Event : public HandleObject<_cl_event> {
+ public:
+  using Callback = void(CL_CALLBACK*)(cl_event event, cl_int status, void* user);
+
+  Context& context() const { return *context_; }
+  Queue* queue() const { return queue_.get(); }  // null for user events
+  cl_command_type type() const { return type_; }
+  // CL_QUEUED, CL_SUBMITTED, CL_RUNNING, CL_COMPLETE, or a negative error code.
+  cl_int status() const noexcept { return status_.load(std::memory_order_acquire); }
+  bool done() const noexcept { return status() <= CL_COMPLETE; }
+  const EventTimes& times() const { return times_; }
+
+  // Blocks until done; returns status(). May run commands of the event's queue on this thread.
+  cl_int wait();
+
+  // Calls back on a thread of the runtime once the status reached `state` (CL_SUBMITTED, CL_RUNNING
+  // or CL_COMPLETE) or failed; at once when it already has (specification 5.11,
+  // clSetEventCallback).
+  void addCallback(cl_int state, Callback callback, void* user);
+
+  // Makes this node wait for `dependency`. Only before the node was released with release guard.
+  void waitFor(Event& dependency, bool carries_failure);
+
+ protected:
+  Event(Ref<Context> context, Ref<Queue> queue, cl_command_type type, cl_int initial);
+  ~Event() override;
+
+  // All dependencies are gone and none that carries failure has failed. Called once, from any
+  // thread.
+  virtual void ready() noexcept = 0;
+  // After the status became final, before the waiters are told: give up what the command held.
+  virtual void finalize(cl_int) noexcept {}
+
+  // Drops the guard that keeps a node from becoming ready while its edges are added.
+  void releaseGuard() noexcept;
+  // Adds a guard again, from within ready(): the node is not ready after all.
+  void holdAgain() noexcept;
+  // Publishes a status on the way to completion.
+  void advance(cl_int status) noexcept;
+  // Ends the node, tells everybody, iteratively. `status` is CL_COMPLETE or negative.
+  void complete(cl_int status) noexcept;
+
+  EventTimes times_;
+
+ private:
+  friend class CompletionList;
+  struct CallbackEntry {
+    cl_int state;
+    Callback callback;
+    void* user;
+  };
+  static constexpr size_t inline_edges = 3;
+  struct EdgeBlock {
+    std::array<Edge, 16> edges;
+    std::unique_ptr<EdgeBlock> next;
+  };
+
+  Edge& newEdge();
+  void dependencyDone(cl_int status, bool carries_failure) noexcept;
+  void closeAndNotify(cl_int status) noexcept;
+  void fireCallbacks(cl_int status) noexcept;
+  void wake() noexcept;
+
+  Ref<Context> context_;
+  Ref<Queue> queue_;
+  cl_command_type type_;
+  std::atomic<cl_int> status_;
+  std::atomic<uint32_t> pending_{1};
+  std::atomic<bool> dependency_failed_{false};
+  std::atomic<Edge*> waiters_{nullptr};
+  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<bool> has_callbacks_{false};
+  uint32_t edge_count_ = 0;
+  std::array<Edge, inline_edges> edges_;
+  std::unique_ptr<EdgeBlock> more_edges_;
+  Event* next_ready_ = nullptr;  // CompletionList's
+  Guarded<std::vector<CallbackEntry>> callbacks_;
+};
+
+// clCreateUserEvent.
+class UserEvent final : public Event {
+ public:
+  explicit UserEvent(Ref<Context> context);
+  // clSetUserEventStatus; throws CL_INVALID_OPERATION the second time.
+  void setStatus(cl_int status);
+
+ private:
+  void ready() noexcept override {}
+  void onLastHandleReleased() noexcept override;
+
+  std::atomic<bool> status_set_{false};
+};
+
+// Waits for every event, then throws CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if one failed.
+void waitForEvents(WaitList events);
+
+}  // namespace weft
