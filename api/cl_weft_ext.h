@@ -1,0 +1,39 @@
+/* Weft's own extension to OpenCL: cl_weft_statistics. Plain C; include after or instead of cl.h.
+ *
+ * Obtain the function with
+ *   clGetExtensionFunctionAddressForPlatform(platform, "clGetContextStatisticsWEFT")
+ * where CL_PLATFORM_EXTENSIONS names CL_WEFT_STATISTICS_EXTENSION_NAME. */
+#ifndef CL_WEFT_EXT_H
+#define CL_WEFT_EXT_H
+
+#include <CL/cl.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CL_WEFT_STATISTICS_EXTENSION_NAME "cl_weft_statistics"
+
+/* What one device did for one context since the context was created. */
+typedef struct {
+  cl_ulong commands;  /* commands that ended on the device, transfers excluded */
+  cl_ulong busy_ns;   /* time in which at least one of them ran, nanoseconds */
+  cl_ulong bytes_in;  /* bytes that transfers brought to the device's memory */
+  cl_ulong bytes_out; /* bytes that transfers took from the device's memory */
+  cl_ulong transfers; /* transfers that the runtime added by itself, to or from the device */
+} cl_device_statistics_weft;
+
+/* Fills `statistics` unless it is NULL, and stores the structure's size in `size_ret` unless that
+ * is not NULL. Thread-safe; the values are those of one moment.
+ *   CL_INVALID_CONTEXT, CL_INVALID_DEVICE (not one of the context's), CL_INVALID_VALUE (`size` is
+ *   too small for a non-NULL `statistics`). */
+typedef cl_int(CL_API_CALL *clGetContextStatisticsWEFT_fn)(cl_context context, cl_device_id device,
+                                                           size_t size,
+                                                           cl_device_statistics_weft *statistics,
+                                                           size_t *size_ret);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
