@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/reaper.h"
+
 namespace weft {
 
 Context::Context(Platform& platform, std::vector<Ref<Device>> devices,
@@ -33,6 +35,10 @@ void Context::addDestructorCallback(DestructorCallback callback, void* user) {
 }
 
 void Context::dispose() noexcept {
+  reap(this, [](Object* object) { static_cast<Context*>(object)->destroy(); });
+}
+
+void Context::destroy() noexcept {
   const auto callbacks = destructors_.with([](auto& list) { return std::move(list); });
   for (auto it = callbacks.rbegin(); it != callbacks.rend(); ++it) it->callback(handle(), it->user);
   delete this;

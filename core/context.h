@@ -59,6 +59,7 @@ class Context final : public HandleObject<_cl_context> {
   };
 
   void dispose() noexcept override;
+  void destroy() noexcept;
 
   Platform& platform_;
   std::vector<Ref<Device>> devices_;

@@ -1,5 +1,7 @@
 #include "core/device.h"
 
+#include "core/reaper.h"
+
 namespace weft {
 namespace {
 
@@ -32,5 +34,9 @@ Device::Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
       parent_(std::move(parent)),
       partition_type_(std::move(partition_type)),
       features_(describeLanguage(port_->capabilities())) {}
+
+void Device::dispose() noexcept {
+  reap(this, [](Object* object) { delete static_cast<Device*>(object); });
+}
 
 }  // namespace weft

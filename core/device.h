@@ -31,6 +31,8 @@ class Device final : public HandleObject<_cl_device_id> {
   const std::vector<cl_device_partition_property>& partitionType() const { return partition_type_; }
 
  private:
+  void dispose() noexcept override;
+
   Platform& platform_;
   std::shared_ptr<port::Device> port_;
   Ref<Device> parent_;

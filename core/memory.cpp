@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/reaper.h"
+
 namespace weft {
 namespace {
 
@@ -50,8 +52,11 @@ port::Device* deviceIn(const Context& context, port::MemorySpace space) {
 
 }  // namespace
 
-Storage::Storage(Context& context, size_t bytes, void* use_host_ptr)
-    : context_(context), bytes_(bytes), use_host_ptr_(use_host_ptr) {}
+Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host)
+    : context_(context),
+      bytes_(bytes),
+      use_host_ptr_(use_host_ptr),
+      initialised_on_host_(initialised_on_host) {}
 
 Storage::~Storage() = default;
 
@@ -94,7 +99,8 @@ MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags
       size_(size),
       host_ptr_(flags & CL_MEM_USE_HOST_PTR ? host_ptr : nullptr),
       properties_(std::move(properties)),
-      own_storage_(std::make_unique<Storage>(*context_, size, host_ptr_)),
+      own_storage_(std::make_unique<Storage>(*context_, size, host_ptr_,
+                                             flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR))),
       storage_(own_storage_.get()) {}
 
 MemObject::MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags,
@@ -132,6 +138,10 @@ void MemObject::addDestructorCallback(DestructorCallback callback, void* user) {
 }
 
 void MemObject::dispose() noexcept {
+  reap(this, [](Object* object) { static_cast<MemObject*>(object)->destroy(); });
+}
+
+void MemObject::destroy() noexcept {
   const auto callbacks = destructors_.with([](auto& list) { return std::move(list); });
   for (auto it = callbacks.rbegin(); it != callbacks.rend(); ++it) it->callback(handle(), it->user);
   delete this;

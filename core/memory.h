@@ -20,10 +20,13 @@ class ResidencyState {
 // Thread-safe. An allocation, once made, stays at its address until the Storage is destroyed.
 class Storage {
  public:
-  Storage(Context& context, size_t bytes, void* use_host_ptr);
+  // `initialised_on_host`: the first contents are in host memory (CL_MEM_COPY_HOST_PTR or
+  // CL_MEM_USE_HOST_PTR); otherwise they are undefined.
+  Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host);
   ~Storage();
 
   size_t size() const { return bytes_; }
+  bool initialisedOnHost() const { return initialised_on_host_; }
   // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE when the device has no memory left.
   port::Memory& in(port::MemorySpace space);
   // nullptr when nothing was allocated there yet.
@@ -46,6 +49,7 @@ class Storage {
   Context& context_;
   size_t bytes_;
   void* use_host_ptr_;
+  bool initialised_on_host_;
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
   Guarded<std::vector<Allocation>> allocations_;
   std::unique_ptr<ResidencyState> residency_;
@@ -99,6 +103,8 @@ class MemObject : public HandleObject<_cl_mem> {
   void dispose() noexcept override;
 
  private:
+  void destroy() noexcept;
+
   struct Destructor {
     DestructorCallback callback;
     void* user;

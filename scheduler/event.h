@@ -46,15 +46,18 @@ class Event : public HandleObject<_cl_event> {
   bool done() const noexcept { return status() <= CL_COMPLETE; }
   const EventTimes& times() const { return times_; }
 
-  // Blocks until done; returns status(). May run commands of the event's queue on this thread.
-  cl_int wait();
+  // Blocks until done; returns status(). Runs commands that this one waits for on the calling
+  // thread where the device allows it: those ahead of it in an in-order queue, or, when the whole
+  // queue is being finished, any of an out-of-order one.
+  enum class Scope : uint8_t { event, whole_queue };
+  cl_int wait(Scope scope = Scope::event);
 
   // Calls back on a thread of the runtime once the status reached `state` (CL_SUBMITTED, CL_RUNNING
   // or CL_COMPLETE) or failed; at once when it already has (specification 5.11,
   // clSetEventCallback).
   void addCallback(cl_int state, Callback callback, void* user);
 
-  // Makes this node wait for `dependency`. Only before the node was released with release guard.
+  // Makes this node wait for `dependency`. Only while the node's guard is held.
   void waitFor(Event& dependency, bool carries_failure);
 
  protected:
@@ -64,8 +67,10 @@ class Event : public HandleObject<_cl_event> {
   // All dependencies are gone and none that carries failure has failed. Called once, from any
   // thread.
   virtual void ready() noexcept = 0;
-  // After the status became final, before the waiters are told: give up what the command held.
+  // Before the status becomes final: give up memory objects and arguments.
   virtual void finalize(cl_int) noexcept {}
+  // After the waiters were told.
+  virtual void notified() noexcept {}
 
   // Drops the guard that keeps a node from becoming ready while its edges are added.
   void releaseGuard() noexcept;

@@ -12,6 +12,24 @@
 namespace weft {
 
 class Command;
+struct DeviceCounters;
+
+// Completes when everything it expects has arrived and it was closed. Linear: no edges.
+class Join final : public Event {
+ public:
+  explicit Join(Context& context);
+
+  void expect() noexcept { holdAgain(); }
+  void arrive() noexcept { releaseGuard(); }
+  // Nothing more will be expected.
+  void close() noexcept {
+    retain();  // complete() gives up one reference
+    releaseGuard();
+  }
+
+ private:
+  void ready() noexcept override { complete(CL_COMPLETE); }
+};
 
 // Thread-safe. Kept alive by its commands until they complete and by their events.
 class Queue final : public HandleObject<_cl_command_queue> {
@@ -35,24 +53,26 @@ class Queue final : public HandleObject<_cl_command_queue> {
 
  private:
   friend class Command;
-  friend class Join;
+  friend class MarkerCommand;
   enum class Ordering : uint8_t { command, marker, barrier };
-
-  // Places `command` behind what it must follow by the queue's rules.
-  void order(Command& command, bool has_wait_list);
-  void completed(Command& command) noexcept;
-  void onLastHandleReleased() noexcept override;
 
   struct Tail {
     Ref<Event> last;     // in-order: the newest command
     Ref<Event> barrier;  // out-of-order: the newest barrier
-    Ref<Event> epoch;    // out-of-order: join of the commands since the last marker or barrier
+    Ref<Join> epoch;     // out-of-order: join of the commands since the last marker or barrier
   };
+
+  // Places `command` behind what it must follow by the queue's rules (specification 5.13).
+  void order(Command& command, Ordering ordering, bool has_wait_list);
+  void startEpoch(Tail& tail, Command& marker);
+  void onLastHandleReleased() noexcept override;
+  void dispose() noexcept override;
 
   Ref<Context> context_;
   Ref<Device> device_;
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
+  DeviceCounters& counters_;
   std::unique_ptr<port::Stream> stream_;
   Guarded<Tail> tail_;
 };

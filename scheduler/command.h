@@ -1,0 +1,83 @@
+// A command: a node of the graph that runs on a stream, once its memory is where it must be.
+#pragma once
+
+#include <vector>
+
+#include "core/memory.h"
+#include "scheduler/event.h"
+#include "scheduler/queue.h"
+
+namespace weft {
+
+struct DeviceCounters;
+
+// What a command does to bytes [begin, end) of an object's storage. `writes` without `reads` means
+// that every byte of the range is written.
+struct Access {
+  MemObject* object;
+  size_t begin;
+  size_t end;
+  bool reads;
+  bool writes;
+};
+
+class Command : public Event, protected port::Operation {
+ public:
+  // Links the command into its queue and starts it as soon as its dependencies allow. The caller
+  // has its own reference. Takes over the reference that the constructor made.
+  void enqueue(WaitList waits);
+
+ protected:
+  Command(Queue& queue, cl_command_type type);
+  // A transfer: belongs to no queue, runs on `device`'s transfer stream.
+  Command(Context& context, Device& device);
+
+  // The memory space the command works in, where its accesses have to be valid.
+  port::MemorySpace space() const { return space_; }
+  void setSpace(port::MemorySpace space) { space_ = space; }
+  // Runs on this device's transfer stream instead of its queue's stream.
+  void runOn(Device& device);
+
+  // Appends what the command touches. Called once per command, in contexts of several memory
+  // spaces.
+  virtual void accesses(std::vector<Access>&) {}
+  // A read to the host: it may run wherever the bytes are.
+  virtual bool runsWhereTheBytesAre() const { return false; }
+  // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
+  // command.
+  virtual void prepare() {}
+  // Markers and barriers have their own place in an out-of-order queue.
+  virtual Queue::Ordering ordering() const { return Queue::Ordering::command; }
+
+ private:
+  friend class Queue;
+  friend class Resolver;
+
+  void ready() noexcept override;
+  void notified() noexcept override;
+  void started(port::Nanoseconds when) noexcept override;
+  void finished(port::OperationStatus status, port::Nanoseconds start,
+                port::Nanoseconds end) noexcept override;
+  void start() noexcept;
+
+  DeviceCounters* counters_;
+  port::Stream* stream_;
+  Ref<Join> epoch_;
+  port::MemorySpace space_;
+  bool resolved_;
+  cl_int failure_ = CL_SUCCESS;
+};
+
+// Where the bytes at `offset` of an object's storage are in `space`, as one end of a copy.
+port::Location locate(MemObject& object, port::MemorySpace space, size_t offset);
+
+// Makes a command of type C and puts it into the graph.
+template <class C, class... Args>
+Ref<Event> enqueueCommand(WaitList waits, Queue& queue, Args&&... args) {
+  C* const command = new C(queue, std::forward<Args>(args)...);
+  Ref<Event> event(command);
+  command->enqueue(waits);
+  return event;
+}
+
+}  // namespace weft

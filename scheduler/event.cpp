@@ -1,0 +1,218 @@
+#include "scheduler/event.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/reaper.h"
+#include "profiling/clock.h"
+#include "scheduler/callback_thread.h"
+#include "scheduler/queue.h"
+#include "scheduler/state.h"
+
+namespace weft {
+namespace {
+
+// The head of a waiter list that takes no more waiters.
+Edge* closed() noexcept {
+  static Edge mark;
+  return &mark;
+}
+
+void futex(std::atomic<cl_int>& word, int operation, int value) noexcept {
+  syscall(SYS_futex, reinterpret_cast<int*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr,
+          nullptr, 0);
+}
+
+void relax() noexcept { __builtin_ia32_pause(); }
+
+}  // namespace
+
+// Nodes that became ready on this thread while another is being completed. Completing or starting
+// them from a loop instead of by recursion keeps the stack flat however long the chain is.
+class CompletionList {
+ public:
+  // Runs `node`'s ready(), or queues it when this thread is already in the loop.
+  static void run(Event& node) noexcept {
+    CompletionList& list = current();
+    node.next_ready_ = nullptr;
+    *list.tail_ = &node;
+    list.tail_ = &node.next_ready_;
+    if (list.running_) return;
+    list.running_ = true;
+    while (Event* next = list.head_) {
+      list.head_ = next->next_ready_;
+      if (!list.head_) list.tail_ = &list.head_;
+      if (next->dependency_failed_.load(std::memory_order_acquire))
+        next->complete(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+      else
+        next->ready();
+    }
+    list.running_ = false;
+  }
+
+ private:
+  static CompletionList& current() noexcept {
+    thread_local CompletionList list;
+    return list;
+  }
+
+  Event* head_ = nullptr;
+  Event** tail_ = &head_;
+  bool running_ = false;
+};
+
+Event::Event(Ref<Context> context, Ref<Queue> queue, cl_command_type type, cl_int initial)
+    : context_(std::move(context)), queue_(std::move(queue)), type_(type), status_(initial) {}
+
+Event::~Event() = default;
+
+Edge& Event::newEdge() {
+  if (edge_count_ < inline_edges) return edges_[edge_count_++];
+  const size_t slot =
+      (edge_count_++ - inline_edges) % std::tuple_size_v<decltype(EdgeBlock::edges)>;
+  if (slot == 0) {
+    auto block = std::make_unique<EdgeBlock>();
+    block->next = std::move(more_edges_);
+    more_edges_ = std::move(block);
+  }
+  return more_edges_->edges[slot];
+}
+
+void Event::waitFor(Event& dependency, bool carries_failure) {
+  if (dependency.done()) {
+    if (carries_failure && dependency.status() < 0)
+      dependency_failed_.store(true, std::memory_order_release);
+    return;
+  }
+  Edge& edge = newEdge();
+  edge.waiter = this;
+  edge.carries_failure = carries_failure;
+  pending_.fetch_add(1, std::memory_order_relaxed);
+  Edge* head = dependency.waiters_.load(std::memory_order_acquire);
+  do {
+    if (head == closed()) {
+      // It finished meanwhile. The guard is held, so this cannot be the last count.
+      if (carries_failure && dependency.status() < 0)
+        dependency_failed_.store(true, std::memory_order_release);
+      pending_.fetch_sub(1, std::memory_order_relaxed);
+      return;
+    }
+    edge.next = head;
+  } while (!dependency.waiters_.compare_exchange_weak(head, &edge, std::memory_order_release,
+                                                      std::memory_order_acquire));
+}
+
+void Event::releaseGuard() noexcept { dependencyDone(CL_COMPLETE, false); }
+
+void Event::holdAgain() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
+
+void Event::dependencyDone(cl_int status, bool carries_failure) noexcept {
+  if (carries_failure && status < 0) dependency_failed_.store(true, std::memory_order_release);
+  if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) CompletionList::run(*this);
+}
+
+void Event::advance(cl_int status) noexcept {
+  status_.store(status, std::memory_order_release);
+  if (has_callbacks_.load(std::memory_order_acquire)) fireCallbacks(status);
+}
+
+void Event::complete(cl_int status) noexcept {
+  const RuntimeScope scope;
+  finalize(status);
+  times_.completed.store(profiling::now(), std::memory_order_relaxed);
+  // Sequentially consistent with the sleeper's count and the callbacks' flag: either this thread
+  // sees them, or they see the final status.
+  status_.store(status, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) > 0) wake();
+  if (has_callbacks_.load(std::memory_order_seq_cst)) fireCallbacks(status);
+  closeAndNotify(status);
+  notified();
+  release();  // the reference that kept the node alive until now
+}
+
+void Event::closeAndNotify(cl_int status) noexcept {
+  Edge* edge = waiters_.exchange(closed(), std::memory_order_acq_rel);
+  // Oldest first: the list is newest first.
+  Edge* reversed = nullptr;
+  while (edge) {
+    Edge* next = edge->next;
+    edge->next = reversed;
+    reversed = edge;
+    edge = next;
+  }
+  while (reversed) {
+    // The waiter, which owns the edge, may be gone once it was told.
+    Edge* next = reversed->next;
+    reversed->waiter->dependencyDone(status, reversed->carries_failure);
+    reversed = next;
+  }
+}
+
+void Event::wake() noexcept { futex(status_, FUTEX_WAKE, INT32_MAX); }
+
+cl_int Event::wait(Scope scope) {
+  constexpr int spins = 200;  // a few microseconds: the time a wake-up would take
+  for (int i = 0; i < spins && !done(); ++i) relax();
+  if (!done() && queue_ && (scope == Scope::whole_queue || !queue_->outOfOrder()))
+    queue_->stream().assist([this] { return done(); });
+  if (done()) return status();
+  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  for (cl_int seen = status_.load(std::memory_order_seq_cst); seen > CL_COMPLETE;
+       seen = status_.load(std::memory_order_seq_cst))
+    futex(status_, FUTEX_WAIT, seen);
+  sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+  return status();
+}
+
+void Event::addCallback(cl_int state, Callback callback, void* user) {
+  callbacks_.with([&](auto& list) { list.push_back({state, callback, user}); });
+  has_callbacks_.store(true, std::memory_order_seq_cst);
+  const cl_int now = status_.load(std::memory_order_seq_cst);
+  if (now <= state) fireCallbacks(now);
+}
+
+void Event::fireCallbacks(cl_int status) noexcept {
+  auto due = callbacks_.with([&](auto& list) {
+    std::vector<CallbackEntry> ready;
+    std::erase_if(list, [&](const CallbackEntry& entry) {
+      if (entry.state < status) return false;
+      ready.push_back(entry);
+      return true;
+    });
+    return ready;
+  });
+  for (const CallbackEntry& entry : due) {
+    // "If the callback is called as the result of the command being abnormally terminated, the
+    // status is a negative value"; otherwise it is the state that was asked for.
+    const cl_int reported = status < 0 ? status : entry.state;
+    callbackThread(*context_).post([event = Ref<Event>(this), entry, reported] {
+      entry.callback(event->handle(), reported, entry.user);
+    });
+  }
+}
+
+UserEvent::UserEvent(Ref<Context> context)
+    : Event(std::move(context), nullptr, CL_COMMAND_USER, CL_SUBMITTED) {}
+
+void UserEvent::setStatus(cl_int status) {
+  require(!status_set_.exchange(true), CL_INVALID_OPERATION, "the status was already set");
+  retain();  // complete() gives up one reference
+  complete(status);
+}
+
+void UserEvent::onLastHandleReleased() noexcept {
+  // Nobody can set it any more: what waits for it must not wait forever.
+  if (!status_set_.exchange(true)) {
+    retain();
+    complete(CL_INVALID_EVENT);
+  }
+}
+
+void waitForEvents(WaitList events) {
+  bool failed = false;
+  for (const Ref<Event>& event : events) failed |= event->wait() < 0;
+  require(!failed, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
+}  // namespace weft

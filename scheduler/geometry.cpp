@@ -1,0 +1,76 @@
+#include "scheduler/geometry.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace weft {
+namespace {
+
+// Enough work-items to fill vectors and amortise a group's overhead, few enough to leave groups for
+// every compute unit.
+constexpr uint64_t preferred_group_size = 128;
+
+uint64_t largestDivisor(uint64_t n, uint64_t limit) {
+  for (uint64_t d = std::min(n, limit); d > 1; --d)
+    if (n % d == 0) return d;
+  return 1;
+}
+
+void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
+                     const port::Capabilities& device) {
+  const auto& wanted =
+      kernel.required_local_size[0] ? kernel.required_local_size : kernel.hinted_local_size;
+  uint64_t room = std::min<uint64_t>(preferred_group_size, device.max_work_group_size);
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
+    const bool fits =
+        wanted[d] && (kernel.required_local_size[0] || record.global_size[d] % wanted[d] == 0);
+    record.local_size[d] = fits ? wanted[d] : largestDivisor(record.global_size[d], limit);
+    room = std::max<uint64_t>(1, room / record.local_size[d]);
+  }
+}
+
+void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
+                    const port::Capabilities& device) {
+  uint64_t items = 1;
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t local = record.local_size[d];
+    require(local != 0, CL_INVALID_WORK_GROUP_SIZE, "a local size is zero");
+    require(local <= device.max_work_item_sizes[d], CL_INVALID_WORK_ITEM_SIZE,
+            "the local size exceeds CL_DEVICE_MAX_WORK_ITEM_SIZES");
+    require(!kernel.required_local_size[0] || local == kernel.required_local_size[d],
+            CL_INVALID_WORK_GROUP_SIZE, "the local size is not the one the kernel requires");
+    items *= local;
+  }
+  require(items <= device.max_work_group_size, CL_INVALID_WORK_GROUP_SIZE,
+          "the work-group is larger than CL_KERNEL_WORK_GROUP_SIZE");
+}
+
+}  // namespace
+
+port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kernel,
+                                    const port::Capabilities& device) {
+  port::LaunchRecord record;
+  record.work_dim = range.dimensions;
+  for (cl_uint d = 0; d < range.dimensions; ++d) {
+    record.global_size[d] = range.global ? range.global[d] : 0;
+    record.global_offset[d] = range.offset ? range.offset[d] : 0;
+    // "... or if the sum of global_work_size and global_work_offset exceeds the range of size_t."
+    require(record.global_offset[d] <= SIZE_MAX - record.global_size[d], CL_INVALID_GLOBAL_OFFSET);
+  }
+  const bool empty =
+      std::find(record.global_size, record.global_size + 3, 0u) != record.global_size + 3;
+  if (range.local) {
+    std::copy_n(range.local, range.dimensions, record.local_size);
+    checkLocalSize(record, kernel, device);
+  } else if (!empty) {
+    chooseLocalSize(record, kernel, device);
+    checkLocalSize(record, kernel, device);
+  }
+  for (int d = 0; d < 3; ++d)
+    record.group_count[d] =
+        (record.global_size[d] + record.local_size[d] - 1) / record.local_size[d];
+  return record;
+}
+
+}  // namespace weft

@@ -1,0 +1,16 @@
+// NDRange geometry: checks and the choice of a local size. Specification 5.10.
+#pragma once
+
+#include "core/kernel.h"
+#include "core/ports/launch.h"
+#include "scheduler/enqueue.h"
+
+namespace weft {
+
+// The launch record for `range`, with a local size chosen where none was given. Throws
+// CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_WORK_GROUP_SIZE,
+// CL_INVALID_WORK_ITEM_SIZE. An NDRange with a zero size has group_count 0 in that dimension.
+port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kernel,
+                                    const port::Capabilities& device);
+
+}  // namespace weft

@@ -1,0 +1,139 @@
+// NDRange kernels and native kernels. Specification 5.10, 5.12 (native).
+#include <algorithm>
+#include <cstring>
+
+#include "scheduler/command.h"
+#include "scheduler/enqueue.h"
+#include "scheduler/geometry.h"
+
+namespace weft {
+namespace {
+
+bool isPointer(ArgumentKind kind) {
+  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer;
+}
+
+class LaunchCommand final : public Command {
+ public:
+  LaunchCommand(Queue& queue, cl_command_type type, const DeviceKernel& kernel,
+                Ref<ArgumentSet> arguments, const port::LaunchRecord& record)
+      : Command(queue, type),
+        build_(kernel.build),
+        index_(kernel.index),
+        set_(std::move(arguments)),
+        record_(record) {}
+
+ private:
+  const KernelInfo& info() const { return build_->image->kernels[index_]; }
+
+  void accesses(std::vector<Access>& list) override {
+    for (size_t i = 0; i < set_->values.size(); ++i) {
+      const ArgumentInfo& argument = info().arguments[i];
+      MemObject* object = set_->values[i].memory.get();
+      if (!isPointer(argument.kind) || !object) continue;
+      const bool writes = argument.writes && argument.kind == ArgumentKind::global_pointer &&
+                          object->kernelMayWrite();
+      // What the kernel leaves unwritten keeps its contents, so a writer reads, too.
+      list.push_back({object, object->origin(), object->origin() + object->size(),
+                      argument.reads || writes, writes});
+    }
+  }
+
+  void prepare() override {
+    if (record_.group_count[0] * record_.group_count[1] * record_.group_count[2] == 0) return;
+    const auto& values = set_->values;
+    arguments_.resize(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      port::LaunchArgument& argument = arguments_[i];
+      argument.kind = info().arguments[i].kind;
+      if (isPointer(argument.kind)) {
+        if (MemObject* object = values[i].memory.get()) {
+          argument.memory = &object->storage().in(space());
+          argument.offset = object->origin();
+        }
+      } else if (argument.kind == ArgumentKind::local_pointer) {
+        argument.size = values[i].local_bytes;
+      } else {
+        argument.value = values[i].bytes.data();
+        argument.size = values[i].bytes.size();
+      }
+    }
+    port::Launch launch{build_->module.get(), index_, &record_, {}, arguments_};
+    std::copy_n(record_.group_count, 3, launch.slice.end);
+    work = launch;
+  }
+
+  void finalize(cl_int) noexcept override {
+    set_ = nullptr;
+    build_ = nullptr;
+  }
+
+  std::shared_ptr<const DeviceBuild> build_;
+  uint32_t index_;
+  Ref<ArgumentSet> set_;
+  port::LaunchRecord record_;
+  std::vector<port::LaunchArgument> arguments_;
+};
+
+class NativeCommand final : public Command {
+ public:
+  NativeCommand(Queue& queue, NativeFunction function, const void* args, size_t size,
+                std::span<const NativeMemory> objects)
+      : Command(queue, CL_COMMAND_NATIVE_KERNEL), function_(function) {
+    const auto* bytes = static_cast<const std::byte*>(args);
+    if (size) args_.assign(bytes, bytes + size);
+    for (const NativeMemory& entry : objects)
+      objects_.push_back({Ref<MemObject>(entry.object), entry.offset});
+  }
+
+ private:
+  struct Patch {
+    Ref<MemObject> object;
+    size_t offset;
+  };
+
+  void accesses(std::vector<Access>& list) override {
+    for (const Patch& patch : objects_)
+      if (MemObject* object = patch.object.get())
+        list.push_back({object, object->origin(), object->origin() + object->size(), true, true});
+  }
+  void prepare() override {
+    for (const Patch& patch : objects_) {
+      void* address = nullptr;
+      if (MemObject* object = patch.object.get())
+        address = object->storage().in(space()).host() + object->origin();
+      std::memcpy(args_.data() + patch.offset, &address, sizeof address);
+    }
+    work = port::HostCall{[](void* self) { static_cast<NativeCommand*>(self)->call(); }, this};
+  }
+  void call() { function_(args_.empty() ? nullptr : args_.data()); }
+  void finalize(cl_int) noexcept override { objects_.clear(); }
+
+  NativeFunction function_;
+  std::vector<std::byte> args_;
+  std::vector<Patch> objects_;
+};
+
+}  // namespace
+
+Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
+                         cl_command_type type) {
+  const DeviceKernel* code = kernel.on(queue.device());
+  require(code != nullptr, CL_INVALID_PROGRAM_EXECUTABLE, "not built for the queue's device");
+  Ref<ArgumentSet> arguments = kernel.arguments();
+  const port::Capabilities& device = queue.device().capabilities();
+  const auto record = makeLaunchRecord(range, code->info(), device);
+  // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
+  require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,
+          CL_OUT_OF_RESOURCES, "the kernel needs more local memory than the device has");
+  return enqueueCommand<LaunchCommand>(waits, queue, type, *code, std::move(arguments), record);
+}
+
+Ref<Event> enqueueNative(Queue& queue, NativeFunction function, const void* args, size_t size,
+                         std::span<const NativeMemory> objects, WaitList waits) {
+  require(queue.device().capabilities().native_kernels, CL_INVALID_OPERATION,
+          "the device runs no native kernels");
+  return enqueueCommand<NativeCommand>(waits, queue, function, args, size, objects);
+}
+
+}  // namespace weft

@@ -1,0 +1,96 @@
+// Commands that run nothing themselves: map, unmap, migrate, marker, barrier. Their work is what
+// residency and the graph do for them. Specification 5.5, 5.7, 5.13.
+#include "scheduler/command.h"
+#include "scheduler/enqueue.h"
+
+namespace weft {
+namespace {
+
+// Makes bytes valid for the host, or takes back what the host wrote.
+class MapCommand final : public Command {
+ public:
+  MapCommand(Queue& queue, cl_command_type type, MemObject& object, const Mapping& mapping)
+      : Command(queue, type), object_(&object), mapping_(mapping) {
+    setSpace(port::host_space);
+  }
+
+ private:
+  void accesses(std::vector<Access>& list) override {
+    const bool writes = mapping_.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+    const bool reads = !(mapping_.flags & CL_MAP_WRITE_INVALIDATE_REGION);
+    if (type() == CL_COMMAND_UNMAP_MEM_OBJECT && !writes) return;
+    const bool unmap = type() == CL_COMMAND_UNMAP_MEM_OBJECT;
+    list.push_back(
+        {object_.get(), mapping_.offset, mapping_.offset + mapping_.size, reads && !unmap, writes});
+  }
+  void finalize(cl_int) noexcept override { object_ = nullptr; }
+
+  Ref<MemObject> object_;
+  Mapping mapping_;
+};
+
+class MigrateCommand final : public Command {
+ public:
+  MigrateCommand(Queue& queue, std::span<MemObject* const> objects, cl_mem_migration_flags flags)
+      : Command(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS), flags_(flags) {
+    for (MemObject* object : objects) objects_.emplace_back(object);
+    if (flags & CL_MIGRATE_MEM_OBJECT_HOST) setSpace(port::host_space);
+  }
+
+ private:
+  void accesses(std::vector<Access>& list) override {
+    const bool undefined = flags_ & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    for (const auto& object : objects_)
+      list.push_back({object.get(), object->origin(), object->origin() + object->size(), !undefined,
+                      undefined});
+  }
+  void finalize(cl_int) noexcept override { objects_.clear(); }
+
+  std::vector<Ref<MemObject>> objects_;
+  cl_mem_migration_flags flags_;
+};
+
+}  // namespace
+
+class MarkerCommand final : public Command {
+ public:
+  MarkerCommand(Queue& queue, cl_command_type type) : Command(queue, type) {}
+
+ private:
+  Queue::Ordering ordering() const override {
+    return type() == CL_COMMAND_BARRIER ? Queue::Ordering::barrier : Queue::Ordering::marker;
+  }
+};
+
+Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
+                  WaitList waits) {
+  Mapping mapping{nullptr, buffer.origin() + offset, size, flags};
+  try {
+    mapping.pointer = buffer.storage().in(port::host_space).host() + mapping.offset;
+  } catch (const Error&) {
+    throw Error(CL_MAP_FAILURE, "no host memory to map the object into");
+  }
+  buffer.addMapping(mapping);
+  auto event = enqueueCommand<MapCommand>(waits, queue, CL_COMMAND_MAP_BUFFER, buffer, mapping);
+  return {mapping.pointer, std::move(event)};
+}
+
+Ref<Event> enqueueUnmap(Queue& queue, MemObject& object, void* pointer, WaitList waits) {
+  const Mapping mapping = object.removeMapping(pointer);
+  return enqueueCommand<MapCommand>(waits, queue, CL_COMMAND_UNMAP_MEM_OBJECT, object, mapping);
+}
+
+Ref<Event> enqueueMigrate(Queue& queue, std::span<MemObject* const> objects,
+                          cl_mem_migration_flags flags, WaitList waits) {
+  return enqueueCommand<MigrateCommand>(waits, queue, objects, flags);
+}
+
+Ref<Event> enqueueMarker(Queue& queue, WaitList waits) {
+  return enqueueCommand<MarkerCommand>(waits, queue, CL_COMMAND_MARKER);
+}
+
+Ref<Event> enqueueBarrier(Queue& queue, WaitList waits) {
+  return enqueueCommand<MarkerCommand>(waits, queue, CL_COMMAND_BARRIER);
+}
+
+}  // namespace weft

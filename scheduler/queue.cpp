@@ -1,0 +1,75 @@
+#include "scheduler/queue.h"
+
+#include "core/reaper.h"
+#include "scheduler/command.h"
+#include "scheduler/enqueue.h"
+#include "scheduler/state.h"
+
+namespace weft {
+
+Join::Join(Context& context)
+    : Event(Ref<Context>(&context), nullptr, CL_COMMAND_MARKER, CL_QUEUED) {}
+
+Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
+             std::vector<cl_queue_properties> list)
+    : context_(std::move(context)),
+      device_(std::move(device)),
+      properties_(properties),
+      property_list_(std::move(list)),
+      counters_(State::of(*context_).counters(*device_)),
+      stream_(device_->port().createStream(outOfOrder() ? port::Order::unordered
+                                                        : port::Order::in_order)) {}
+
+void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
+  auto tail = tail_.lock();
+  if (!outOfOrder()) {
+    if (tail->last) command.waitFor(*tail->last, false);
+    tail->last = Ref<Event>(&command);
+    return;
+  }
+  if (tail->barrier) {
+    if (tail->barrier->done())
+      tail->barrier = nullptr;
+    else
+      command.waitFor(*tail->barrier, false);
+  }
+  if (ordering != Ordering::command && !has_wait_list) startEpoch(*tail, command);
+  if (ordering == Ordering::barrier) tail->barrier = Ref<Event>(&command);
+  if (!tail->epoch) tail->epoch = make<Join>(*context_);
+  tail->epoch->expect();
+  command.epoch_ = tail->epoch;
+}
+
+// `marker` waits for everything so far; what comes after is counted anew, on top of it.
+void Queue::startEpoch(Tail& tail, Command& marker) {
+  if (!tail.epoch) return;
+  auto next = make<Join>(*context_);
+  next->waitFor(*tail.epoch, false);
+  marker.waitFor(*tail.epoch, false);
+  tail.epoch->close();
+  tail.epoch = std::move(next);
+}
+
+void Queue::flush() { stream_->flush(); }
+
+void Queue::finish() {
+  flush();
+  if (outOfOrder()) {
+    enqueueMarker(*this, {})->wait(Event::Scope::whole_queue);
+    return;
+  }
+  const Ref<Event> last = tail_.with([](Tail& tail) { return tail.last; });
+  if (last) last->wait();
+}
+
+void Queue::onLastHandleReleased() noexcept {
+  // Nothing can be enqueued any more; commands in flight keep the queue, not the other way round.
+  const Tail tail = tail_.with([](Tail& tail) { return std::exchange(tail, {}); });
+  if (tail.epoch) tail.epoch->close();
+}
+
+void Queue::dispose() noexcept {
+  reap(this, [](Object* object) { delete static_cast<Queue*>(object); });
+}
+
+}  // namespace weft

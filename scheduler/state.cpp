@@ -1,0 +1,56 @@
+#include "scheduler/state.h"
+
+namespace weft {
+
+State::State(Context& context) {
+  for (const Ref<Device>& device : context.devices()) {
+    devices_.push_back(std::make_unique<PerDevice>());
+    devices_.back()->device = device.get();
+  }
+  for (const auto& from : devices_)
+    for (const auto& to : devices_)
+      needs_staging_ |= !mover(from->device->capabilities().memory_space,
+                               to->device->capabilities().memory_space);
+}
+
+State::PerDevice& State::find(const Device& device) {
+  for (auto& entry : devices_)
+    if (entry->device == &device) return *entry;
+  throw Error(CL_INVALID_DEVICE, "the device is not one of the context's");
+}
+
+DeviceCounters& State::counters(const Device& device) { return find(device).counters; }
+
+Device* State::owner(port::MemorySpace space) const {
+  for (const auto& entry : devices_)
+    if (entry->device->capabilities().memory_space == space) return entry->device;
+  return nullptr;
+}
+
+Device* State::mover(port::MemorySpace source, port::MemorySpace target) const {
+  Device* const to = owner(target);
+  if (to && to->port().reaches(source)) return to;
+  Device* const from = owner(source);
+  if (from && from->port().reaches(target)) return from;
+  return nullptr;
+}
+
+port::Stream& State::transferStream(Device& device) {
+  auto stream = find(device).transfers.lock();
+  if (!*stream) *stream = device.port().createStream(port::Order::unordered);
+  return **stream;
+}
+
+std::unique_ptr<ContextState> makeContextState(Context& context) {
+  return std::make_unique<State>(context);
+}
+
+DeviceStatistics statistics(const Context& context, const Device& device) {
+  const DeviceCounters& counters = State::of(context).counters(device);
+  constexpr auto order = std::memory_order_relaxed;
+  return {counters.commands.load(order), counters.busy_ns.load(order),
+          counters.bytes_in.load(order), counters.bytes_out.load(order),
+          counters.transfers.load(order)};
+}
+
+}  // namespace weft

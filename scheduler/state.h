@@ -1,0 +1,64 @@
+// The scheduler's side of a context.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "core/context.h"
+#include "core/guarded.h"
+#include "scheduler/callback_thread.h"
+#include "scheduler/context_state.h"
+
+namespace weft {
+
+// Counted with relaxed order: read for reports only.
+struct DeviceCounters {
+  std::atomic<uint64_t> commands{0}, busy_ns{0}, bytes_in{0}, bytes_out{0}, transfers{0};
+};
+
+// Thread-safe.
+class State final : public ContextState {
+ public:
+  // Held while a command resolves all its memory objects. The number is the ticket it draws: every
+  // edge that residency adds points to a lower one.
+  struct Tickets {
+    uint64_t next = 0;
+  };
+
+  explicit State(Context& context);
+
+  static State& of(const Context& context) { return static_cast<State&>(context.state()); }
+
+  Guarded<Tickets>& tickets() { return tickets_; }
+  CallbackThread& callbacks() { return callbacks_; }
+  DeviceCounters& counters(const Device& device);
+  // Of the device that owns the space; null for the host's space when no device lives there.
+  Device* owner(port::MemorySpace space) const;
+  // The device whose streams can copy from one space to the other; null when it takes two steps
+  // through host memory.
+  Device* mover(port::MemorySpace source, port::MemorySpace target) const;
+  // True when some pair of spaces has no mover.
+  bool needsStaging() const { return needs_staging_; }
+  // The unordered stream that moves data on behalf of this device; made on first use.
+  port::Stream& transferStream(Device& device);
+
+ private:
+  struct PerDevice {
+    Device* device;
+    DeviceCounters counters;
+    Guarded<std::unique_ptr<port::Stream>> transfers;
+  };
+  PerDevice& find(const Device& device);
+
+  CallbackThread callbacks_;
+  Guarded<Tickets> tickets_;
+  std::vector<std::unique_ptr<PerDevice>> devices_;
+  bool needs_staging_ = false;
+};
+
+inline CallbackThread& callbackThread(const Context& context) {
+  return State::of(context).callbacks();
+}
+
+}  // namespace weft

@@ -1,0 +1,31 @@
+// A copy of stale bytes of one object between two memory spaces, added by residency.
+#pragma once
+
+#include "scheduler/command.h"
+
+namespace weft {
+
+class TransferCommand final : public Command {
+ public:
+  // Runs on `executor`. Starts when its guard is released with launch().
+  TransferCommand(Context& context, Device& executor, MemObject& object, size_t begin, size_t end,
+                  port::MemorySpace source, port::MemorySpace target);
+
+  // Takes in the bytes up to `end` as well, if they follow those it moves already.
+  bool extend(MemObject& object, size_t begin, size_t end, port::MemorySpace source,
+              port::MemorySpace target);
+  void after(Event& dependency) { waitFor(dependency, true); }
+  void launch() noexcept { releaseGuard(); }
+
+ private:
+  void prepare() override;
+  void finalize(cl_int status) noexcept override;
+
+  Ref<MemObject> object_;
+  size_t begin_;
+  size_t end_;
+  port::MemorySpace source_;
+  port::MemorySpace target_;
+};
+
+}  // namespace weft
