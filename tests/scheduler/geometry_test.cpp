@@ -1,0 +1,75 @@
+// Launch geometry: specification 5.10, clEnqueueNDRangeKernel.
+#include "scheduler/geometry.h"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+port::Capabilities device() {
+  port::Capabilities capabilities;
+  capabilities.max_work_group_size = 1024;
+  capabilities.max_work_item_sizes = {1024, 512, 64};
+  return capabilities;
+}
+
+cl_int codeOf(const NDRange& range, const KernelInfo& kernel = {}) {
+  try {
+    makeLaunchRecord(range, kernel, device());
+    return CL_SUCCESS;
+  } catch (const Error& error) {
+    return error.code();
+  }
+}
+
+TEST(Geometry, ChosenLocalSizeDividesAndFits) {
+  for (size_t global : {1u, 7u, 97u, 128u, 1000u, 1023u, 65536u, 1000003u}) {
+    const size_t sizes[3] = {global, 6, 5};
+    for (cl_uint dimensions = 1; dimensions <= 3; ++dimensions) {
+      const auto record = makeLaunchRecord({dimensions, nullptr, sizes, nullptr}, {}, device());
+      uint64_t items = 1;
+      for (cl_uint d = 0; d < dimensions; ++d) {
+        EXPECT_EQ(sizes[d] % record.local_size[d], 0u);
+        EXPECT_EQ(record.group_count[d] * record.local_size[d], sizes[d]);
+        items *= record.local_size[d];
+      }
+      EXPECT_LE(items, 1024u);
+    }
+  }
+}
+
+TEST(Geometry, EdgeGroupsRoundUp) {
+  const size_t global[1] = {1000}, local[1] = {64};
+  EXPECT_EQ(makeLaunchRecord({1, nullptr, global, local}, {}, device()).group_count[0], 16u);
+}
+
+TEST(Geometry, RequiredSizeIsUsedAndEnforced) {
+  KernelInfo kernel;
+  kernel.required_local_size = {8, 4, 1};
+  const size_t global[2] = {64, 64}, right[2] = {8, 4}, wrong[2] = {4, 8};
+  const auto record = makeLaunchRecord({2, nullptr, global, nullptr}, kernel, device());
+  EXPECT_EQ(record.local_size[0], 8u);
+  EXPECT_EQ(record.local_size[1], 4u);
+  EXPECT_EQ(codeOf({2, nullptr, global, right}, kernel), CL_SUCCESS);
+  EXPECT_EQ(codeOf({2, nullptr, global, wrong}, kernel), CL_INVALID_WORK_GROUP_SIZE);
+}
+
+TEST(Geometry, BadSizesGetTheirCodes) {
+  const size_t global[3] = {64, 64, 128};
+  const size_t zero[1] = {0}, wide[1] = {2048}, deep[3] = {1, 1, 128}, many[2] = {64, 64};
+  EXPECT_EQ(codeOf({1, nullptr, global, zero}), CL_INVALID_WORK_GROUP_SIZE);
+  EXPECT_EQ(codeOf({1, nullptr, global, wide}), CL_INVALID_WORK_ITEM_SIZE);
+  EXPECT_EQ(codeOf({3, nullptr, global, deep}), CL_INVALID_WORK_ITEM_SIZE);
+  EXPECT_EQ(codeOf({2, nullptr, global, many}), CL_INVALID_WORK_GROUP_SIZE);
+  const size_t huge[1] = {SIZE_MAX};
+  EXPECT_EQ(codeOf({1, huge, global, nullptr}), CL_INVALID_GLOBAL_OFFSET);
+}
+
+TEST(Geometry, EmptyRangeHasNoGroups) {
+  const size_t global[2] = {16, 0};
+  EXPECT_EQ(makeLaunchRecord({2, nullptr, global, nullptr}, {}, device()).group_count[1], 0u);
+  EXPECT_EQ(makeLaunchRecord({1, nullptr, nullptr, nullptr}, {}, device()).group_count[0], 0u);
+}
+
+}  // namespace
+}  // namespace weft
