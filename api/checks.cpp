@@ -31,14 +31,14 @@ std::vector<Ref<Device>> toDevicesOf(const Context& context, cl_uint count,
   return devices;
 }
 
-WaitArgument::WaitArgument(const Context& context, cl_uint count, const cl_event* events) {
-  require((count == 0) == (events == nullptr), CL_INVALID_EVENT_WAIT_LIST,
-          "wait list and its length");
+WaitArgument::WaitArgument(const Context& context, cl_uint count, const cl_event* events,
+                           cl_int invalid_code) {
+  require((count == 0) == (events == nullptr), invalid_code, "wait list and its length");
   if (count > few_.size()) many_.resize(count);
   Ref<Event>* list = count > few_.size() ? many_.data() : few_.data();
   for (cl_uint i = 0; i < count; ++i) {
     require(events[i] && events[i]->kind.load(std::memory_order_relaxed) == Kind::event,
-            CL_INVALID_EVENT_WAIT_LIST, "not an event");
+            invalid_code, "not an event");
     Event& event = toEvent(events[i]);
     require(&event.context() == &context, CL_INVALID_CONTEXT, "an event of another context");
     list[i] = Ref<Event>(&event);

@@ -49,12 +49,16 @@ Callback checkCallback(Callback callback, const void* user) {
 // The wait list of an enqueue, converted. Short ones need no allocation.
 class WaitArgument {
  public:
+  WaitArgument(const WaitArgument&) = delete;
+  WaitArgument& operator=(const WaitArgument&) = delete;
+
   // "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or
   // event_wait_list is not NULL and num_events_in_wait_list is 0, or if event objects in
   // event_wait_list are not valid events."
   // "CL_INVALID_CONTEXT if the context associated with command_queue and events in event_wait_list
   // are not the same."
-  WaitArgument(const Context& context, cl_uint count, const cl_event* events);
+  WaitArgument(const Context& context, cl_uint count, const cl_event* events,
+               cl_int invalid_code = CL_INVALID_EVENT_WAIT_LIST);
 
   operator WaitList() const { return list_; }
 
@@ -63,6 +67,12 @@ class WaitArgument {
   std::vector<Ref<Event>> many_;
   WaitList list_;
 };
+
+// The events of a function that has no other purpose: "CL_INVALID_EVENT if event objects specified
+// in event_list are not valid event objects."
+inline WaitArgument eventList(const Context& context, cl_uint count, const cl_event* events) {
+  return WaitArgument(context, count, events, CL_INVALID_EVENT);
+}
 
 // Gives the application the event of a command it enqueued, if it asked.
 void giveEvent(Ref<Event> event, cl_event* out);

@@ -65,7 +65,9 @@ class Answer {
 template <class Object>
 struct InfoRow {
   template <class Getter>
-  constexpr InfoRow(cl_uint token_, Getter) : token(token_), answer(&run<Getter>) {}
+  constexpr InfoRow(cl_uint token_, Getter) : token(token_), answer(&run<Getter>) {
+    static_assert(std::is_empty_v<Getter>, "a function is wrapped in by<>");
+  }
 
   cl_uint token;
   void (*answer)(Object& object, Answer& answer);
@@ -79,6 +81,10 @@ struct InfoRow {
       answer.put(Getter{}(object));
   }
 };
+
+// A getter that is a function.
+template <auto function>
+inline constexpr auto by = [](auto& object) { return function(object); };
 
 // A getter whose answer is the same for every object.
 template <auto value>

@@ -48,10 +48,8 @@ class HandleObject : public H, public Object {
 
   H* handle() noexcept { return static_cast<H*>(this); }
 
-  // A handle that the application gave up but can still query (a kernel's program) comes back to it
-  // this way.
   void retainHandle() noexcept {
-    if (this->application_references.fetch_add(1, std::memory_order_relaxed) == 0) retain();
+    this->application_references.fetch_add(1, std::memory_order_relaxed);
   }
   // Throws the type's error when the application releases more often than it retained.
   void releaseHandle() {

@@ -1,8 +1,6 @@
 // cl_kernel: an entry of a program, and the arguments of its next launch. Specification 5.9.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,27 +12,15 @@
 
 namespace weft {
 
-// The bytes of a by-value argument; the usual few need no allocation.
-class ArgumentBytes {
- public:
-  const std::byte* data() const { return size_ <= inline_.size() ? inline_.data() : heap_.data(); }
-  size_t size() const { return size_; }
-  void assign(const void* bytes, size_t size);
-
- private:
-  size_t size_ = 0;
-  alignas(16) std::array<std::byte, 16> inline_{};
-  std::vector<std::byte> heap_;
-};
-
 struct ArgumentValue {
   bool set = false;
-  ArgumentBytes bytes;     // by-value arguments
-  Ref<MemObject> memory;   // buffer arguments; null is a null pointer
-  size_t local_bytes = 0;  // local pointer arguments
+  std::vector<std::byte> bytes;  // by-value arguments
+  Ref<MemObject> memory;         // buffer arguments; null is a null pointer
+  size_t local_bytes = 0;        // local pointer arguments
 };
 
-// The arguments as one launch sees them, with the memory objects kept alive.
+// The arguments as one launch sees them. Immutable while shared: setting an argument of a kernel
+// whose set is in use by an enqueued launch makes a copy first.
 class ArgumentSet final : public Object {
  public:
   std::vector<ArgumentValue> values;
@@ -59,7 +45,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   Kernel(const Kernel& other);
 
   Program& program() const { return *program_; }
-  Context& context() const { return program().context(); }
+  Context& context() const { return program_->context(); }
   const std::string& name() const { return name_; }
   // Of the first device that has the kernel; arguments are the same on all.
   const KernelInfo& info() const { return devices_.front().info(); }
@@ -69,38 +55,22 @@ class Kernel final : public HandleObject<_cl_kernel> {
   const std::vector<DeviceKernel>& devices() const { return devices_; }
 
   // clSetKernelArg, with all its checks. Throws CL_INVALID_ARG_INDEX, _VALUE, _SIZE,
-  // CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER, CL_INVALID_DEVICE_QUEUE.
+  // CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER.
   void setArgument(cl_uint index, size_t size, const void* value);
 
-  // The current arguments, for one launch. Throws CL_INVALID_KERNEL_ARGS when one was never set or
-  // its memory object is gone.
+  // The current arguments, shared. Throws CL_INVALID_KERNEL_ARGS when one was never set.
   Ref<ArgumentSet> arguments() const;
   // Sum of the local memory of local pointer arguments, each rounded to its alignment.
   uint64_t localArgumentBytes() const;
 
  private:
-  // "Implementations shall not allow cl_kernel objects to hold reference counts to cl_kernel
-  // arguments, because no mechanism is provided for the user to tell the kernel to release that
-  // ownership right."
-  struct Slot {
-    ArgumentValue value;  // `memory` stays null
-    Weak<MemObject> memory;
-  };
+  ~Kernel() override;
+  ArgumentSet& writableArguments();
 
-  ~Kernel() override = default;
-  void setLocal(Slot& slot, size_t size, const void* value);
-  void setBuffer(Slot& slot, size_t size, const void* value);
-  void setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
-
-  Program::Attachment program_;
+  Ref<Program> program_;
   std::string name_;
   std::vector<DeviceKernel> devices_;
-  std::vector<Slot> slots_;
+  Ref<ArgumentSet> arguments_;
 };
-
-// clCreateKernelsInProgram: "Kernel objects are not created for any __kernel functions in program
-// that do not have the same function definition across all devices for which a program executable
-// has been successfully built." Throws CL_INVALID_PROGRAM_EXECUTABLE.
-std::vector<Ref<Kernel>> createKernels(Program& program);
 
 }  // namespace weft

@@ -138,7 +138,6 @@ void MemObject::addDestructorCallback(DestructorCallback callback, void* user) {
 }
 
 void MemObject::dispose() noexcept {
-  weak_.clear();
   reap(this, [](Object* object) { static_cast<MemObject*>(object)->destroy(); });
 }
 

@@ -1,0 +1,170 @@
+// Specification 5.2.1 (creating buffers) and 5.5 (querying, retaining, releasing memory objects).
+#include <algorithm>
+#include <bit>
+
+#include "api/checks.h"
+#include "api/entry.h"
+#include "api/properties.h"
+#include "api/ranges.h"
+#include "api/tables.h"
+
+namespace weft::api {
+namespace {
+
+constexpr cl_mem_flags access_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+constexpr cl_mem_flags host_ptr_flags =
+    CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+constexpr cl_mem_flags host_access_flags =
+    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+
+constexpr InfoRow<MemObject> rows[] = {
+    {CL_MEM_TYPE, [](MemObject& m) { return m.type(); }},
+    {CL_MEM_FLAGS, [](MemObject& m) { return m.flags(); }},
+    {CL_MEM_SIZE, [](MemObject& m) { return m.size(); }},
+    {CL_MEM_HOST_PTR, [](MemObject& m) { return m.hostPointer(); }},
+    {CL_MEM_MAP_COUNT, [](MemObject& m) { return m.mapCount(); }},
+    {CL_MEM_REFERENCE_COUNT, [](MemObject& m) { return cl_uint{m.handleReferences()}; }},
+    {CL_MEM_CONTEXT, [](MemObject& m) { return m.context().handle(); }},
+    {CL_MEM_ASSOCIATED_MEMOBJECT,
+     [](MemObject& m) -> cl_mem { return m.parent() ? m.parent()->handle() : nullptr; }},
+    {CL_MEM_OFFSET, [](MemObject& m) { return m.origin(); }},
+    {CL_MEM_USES_SVM_POINTER, always<cl_bool{CL_FALSE}>},
+    {CL_MEM_PROPERTIES, [](MemObject& m) { return m.properties(); }},
+};
+
+// "Mutually exclusive": at most one of each group, and the host's memory is used or else allocated
+// or copied.
+void checkFlags(cl_mem_flags flags) {
+  require((flags & ~(access_flags | host_ptr_flags | host_access_flags)) == 0, CL_INVALID_VALUE,
+          "unknown memory flag");
+  require(std::popcount(flags & access_flags) <= 1, CL_INVALID_VALUE, "access flags exclude");
+  require(std::popcount(flags & host_access_flags) <= 1, CL_INVALID_VALUE,
+          "host access flags exclude");
+  require(
+      !(flags & CL_MEM_USE_HOST_PTR) || !(flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)),
+      CL_INVALID_VALUE, "CL_MEM_USE_HOST_PTR excludes allocating and copying");
+}
+
+// "CL_INVALID_BUFFER_SIZE if size is zero [or] greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all
+// devices in context."
+void checkSize(const Context& context, size_t size) {
+  const auto fits = [&](const Ref<Device>& device) {
+    return size <= device->capabilities().max_allocation_bytes;
+  };
+  require(size > 0 && std::any_of(context.devices().begin(), context.devices().end(), fits),
+          CL_INVALID_BUFFER_SIZE);
+}
+
+cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
+                  size_t size, void* host_ptr) {
+  Context& owner = toContext(context);
+  auto list = readProperties(properties, CL_INVALID_PROPERTY, [](auto, auto) {
+    throw Error(CL_INVALID_PROPERTY, "unknown buffer property");
+  });
+  checkFlags(flags);
+  checkSize(owner, size);
+  const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+  require(wants_pointer == (host_ptr != nullptr), CL_INVALID_HOST_PTR);
+  return give(make<Buffer>(Ref<Context>(&owner), flags, size, host_ptr, std::move(list)));
+}
+
+// The flags of a sub-buffer: those given, and those that it inherits from its parent.
+cl_mem_flags subBufferFlags(cl_mem_flags parent, cl_mem_flags flags) {
+  require(!(flags & host_ptr_flags), CL_INVALID_VALUE, "host pointers are the parent's");
+  checkFlags(flags);
+  // "CL_INVALID_VALUE if buffer was created with [left] and flags specify [right]."
+  struct Conflict {
+    cl_mem_flags parent, child;
+  };
+  constexpr Conflict conflicts[] = {
+      {CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY},
+      {CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY},
+      {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY},
+      {CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY},
+      {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY},
+  };
+  for (const Conflict& conflict : conflicts)
+    require(!(parent & conflict.parent && flags & conflict.child), CL_INVALID_VALUE,
+            "more access than the parent allows");
+  if (!(flags & access_flags)) flags |= parent & access_flags;
+  if (!(flags & host_access_flags)) flags |= parent & host_access_flags;
+  return flags | (parent & host_ptr_flags);
+}
+
+const cl_buffer_region& checkSubRegion(const Buffer& parent, cl_buffer_create_type type,
+                                       const void* info) {
+  require(type == CL_BUFFER_CREATE_TYPE_REGION && info, CL_INVALID_VALUE);
+  const auto& region = *static_cast<const cl_buffer_region*>(info);
+  require(region.size > 0, CL_INVALID_BUFFER_SIZE);
+  requireRange(region.origin, region.size, parent.size());
+  // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for
+  // which the origin [...] is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
+  const auto& devices = parent.context().devices();
+  const auto aligned = [&](const Ref<Device>& device) {
+    return region.origin % device->capabilities().base_address_alignment_bytes == 0;
+  };
+  require(std::any_of(devices.begin(), devices.end(), aligned), CL_MISALIGNED_SUB_BUFFER_OFFSET);
+  return region;
+}
+
+}  // namespace
+
+constinit const InfoTable<MemObject> memory_info = rows;
+
+}  // namespace weft::api
+
+using namespace weft;
+using namespace weft::api;
+
+cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
+                                  void* host_ptr, cl_int* errcode_ret) {
+  return create(errcode_ret, [&] { return makeBuffer(context, nullptr, flags, size, host_ptr); });
+}
+
+cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context,
+                                                const cl_mem_properties* properties,
+                                                cl_mem_flags flags, size_t size, void* host_ptr,
+                                                cl_int* errcode_ret) {
+  return create(errcode_ret,
+                [&] { return makeBuffer(context, properties, flags, size, host_ptr); });
+}
+
+cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
+                                     cl_buffer_create_type buffer_create_type,
+                                     const void* buffer_create_info, cl_int* errcode_ret) {
+  return create(errcode_ret, [&] {
+    Buffer& parent = toBuffer(buffer);
+    // "CL_INVALID_MEM_OBJECT if buffer [...] is a sub-buffer object."
+    require(!parent.parent(), CL_INVALID_MEM_OBJECT, "a sub-buffer of a sub-buffer");
+    const cl_mem_flags all_flags = subBufferFlags(parent.flags(), flags);
+    const auto& region = checkSubRegion(parent, buffer_create_type, buffer_create_info);
+    return give(make<Buffer>(Ref<Buffer>(&parent), all_flags, region.origin, region.size));
+  });
+}
+
+cl_int CL_API_CALL clRetainMemObject(cl_mem memobj) {
+  return call([&] { toMemObject(memobj).retainHandle(); });
+}
+
+cl_int CL_API_CALL clReleaseMemObject(cl_mem memobj) {
+  return call([&] { toMemObject(memobj).releaseHandle(); });
+}
+
+cl_int CL_API_CALL clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name,
+                                      size_t param_value_size, void* param_value,
+                                      size_t* param_value_size_ret) {
+  return call([&] {
+    query(memory_info, toMemObject(memobj), param_name, param_value_size, param_value,
+          param_value_size_ret);
+  });
+}
+
+cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memobj,
+                                                    MemObject::DestructorCallback pfn_notify,
+                                                    void* user_data) {
+  return call([&] {
+    MemObject& target = toMemObject(memobj);
+    require(pfn_notify != nullptr, CL_INVALID_VALUE);
+    target.addDestructorCallback(pfn_notify, user_data);
+  });
+}

@@ -1,0 +1,307 @@
+// Specification 4.2, table 'Device Queries'.
+#include <CL/cl_ext.h>
+
+#include <algorithm>
+
+#include "api/extensions.h"
+#include "api/tables.h"
+#include "api/version.h"
+
+namespace weft::api {
+namespace {
+
+bool hasFeature(const Device& device, std::string_view macro) {
+  const auto& macros = device.features().feature_macros;
+  return std::find(macros.begin(), macros.end(), macro) != macros.end();
+}
+
+cl_bool featureFlag(const Device& device, std::string_view macro) {
+  return hasFeature(device, macro) ? CL_TRUE : CL_FALSE;
+}
+
+cl_device_type deviceType(const Device& device) {
+  switch (device.capabilities().device_class) {
+    case port::DeviceClass::cpu:
+      return CL_DEVICE_TYPE_CPU;
+    case port::DeviceClass::gpu:
+      return CL_DEVICE_TYPE_GPU;
+    case port::DeviceClass::accelerator:
+      break;
+  }
+  return CL_DEVICE_TYPE_ACCELERATOR;
+}
+
+bool isCpu(const Device& device) {
+  return device.capabilities().device_class == port::DeviceClass::cpu;
+}
+
+// How many elements of `bytes` each an instruction of a work-item works on. GPUs are scalar per
+// work-item; on CPUs explicit vectors map onto the register.
+cl_uint vectorWidth(const Device& device, size_t bytes) {
+  if (!isCpu(device)) return 1;
+  const std::string& features = device.port().target().features;
+  const auto has = [&](const char* name) { return features.find(name) != features.npos; };
+  const size_t register_bytes = has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
+  return static_cast<cl_uint>(std::min<size_t>(16, register_bytes / bytes));
+}
+
+template <size_t bytes>
+constexpr auto width = [](const Device& device) { return vectorWidth(device, bytes); };
+constexpr auto double_width = [](const Device& device) {
+  return device.capabilities().fp64 ? vectorWidth(device, 8) : 0;
+};
+constexpr auto half_width = [](const Device& device) {
+  return device.capabilities().fp16 ? vectorWidth(device, 2) : 0;
+};
+
+cl_device_fp_config singleConfig(const Device& device) {
+  cl_device_fp_config config = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA;
+  if (device.capabilities().denormals) config |= CL_FP_DENORM;
+  if (isCpu(device)) config |= CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+  return config;
+}
+
+// "The mandated minimum double precision floating-point capability."
+cl_device_fp_config doubleConfig(const Device& device) {
+  if (!device.capabilities().fp64) return 0;
+  return CL_FP_FMA | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF |
+         CL_FP_INF_NAN | CL_FP_DENORM;
+}
+
+cl_device_fp_config halfConfig(const Device& device) {
+  if (!device.capabilities().fp16) return 0;
+  return CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_DENORM;
+}
+
+// What the language has decides what the queries say, so that the two cannot disagree.
+cl_device_atomic_capabilities atomicCapabilities(const Device& device) {
+  cl_device_atomic_capabilities capabilities =
+      CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP;
+  if (hasFeature(device, "__opencl_c_atomic_order_acq_rel"))
+    capabilities |= CL_DEVICE_ATOMIC_ORDER_ACQ_REL;
+  if (hasFeature(device, "__opencl_c_atomic_order_seq_cst"))
+    capabilities |= CL_DEVICE_ATOMIC_ORDER_SEQ_CST;
+  if (hasFeature(device, "__opencl_c_atomic_scope_device"))
+    capabilities |= CL_DEVICE_ATOMIC_SCOPE_DEVICE;
+  if (hasFeature(device, "__opencl_c_atomic_scope_all_devices"))
+    capabilities |= CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES;
+  return capabilities;
+}
+
+// "This is mandated minimum capability": fences have acquire-release order in any case.
+cl_device_atomic_capabilities fenceCapabilities(const Device& device) {
+  return atomicCapabilities(device) | CL_DEVICE_ATOMIC_ORDER_ACQ_REL;
+}
+
+std::vector<cl_name_version> languageVersions(const Device&) {
+  return {nameVersion("OpenCL C", CL_MAKE_VERSION(1, 0, 0)),
+          nameVersion("OpenCL C", CL_MAKE_VERSION(1, 1, 0)),
+          nameVersion("OpenCL C", CL_MAKE_VERSION(1, 2, 0)),
+          nameVersion("OpenCL C", CL_MAKE_VERSION(3, 0, 0))};
+}
+
+std::vector<cl_name_version> languageFeatures(const Device& device) {
+  std::vector<cl_name_version> features;
+  for (const std::string& macro : device.features().feature_macros)
+    features.push_back(nameVersion(macro, CL_MAKE_VERSION(3, 0, 0)));
+  return features;
+}
+
+std::vector<cl_device_partition_property> partitionProperties(const Device& device) {
+  // "If the device cannot be partitioned (i.e. there is no partitioning scheme supported by the
+  // device that will return at least two sub-devices), a value of 0 will be returned."
+  if (device.capabilities().max_sub_devices < 2) return {0};
+  return {CL_DEVICE_PARTITION_EQUALLY, CL_DEVICE_PARTITION_BY_COUNTS};
+}
+
+std::vector<cl_device_partition_property> partitionType(const Device& device) {
+  if (device.isRoot()) return {0};
+  return device.partitionType();
+}
+
+cl_device_id parentHandle(const Device& device) {
+  return device.parent() ? device.parent()->handle() : nullptr;
+}
+
+cl_device_exec_capabilities executionCapabilities(const Device& device) {
+  return CL_EXEC_KERNEL | (device.capabilities().native_kernels ? CL_EXEC_NATIVE_KERNEL : 0);
+}
+
+size_t globalVariableBytes(const Device& device) {
+  return hasFeature(device, "__opencl_c_program_scope_global_variables") ? 65536 : 0;
+}
+
+// Which driver made the device: its name and version, as an identifier.
+std::array<uint8_t, CL_UUID_SIZE_KHR> driverUuid(const Device& device) {
+  std::array<uint8_t, CL_UUID_SIZE_KHR> uuid{};
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t round = 0; round < uuid.size(); ++round) {
+    for (const char c : device.capabilities().driver_version + WEFT_VERSION)
+      hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+    uuid[round] = static_cast<uint8_t>(hash >> 32);
+  }
+  return uuid;
+}
+
+// One member of the capabilities, as the type that the query returns.
+template <class T, auto member>
+constexpr auto capability =
+    [](const Device& device) { return static_cast<T>(device.capabilities().*member); };
+
+using C = port::Capabilities;
+using D = const Device&;
+
+constexpr InfoRow<Device> rows[] = {
+    // What it is.
+    {CL_DEVICE_TYPE, by<deviceType>},
+    {CL_DEVICE_VENDOR_ID, capability<cl_uint, &C::vendor_id>},
+    {CL_DEVICE_NAME, [](D d) { return d.capabilities().name; }},
+    {CL_DEVICE_VENDOR, [](D d) { return d.capabilities().vendor; }},
+    {CL_DRIVER_VERSION, [](D d) { return d.capabilities().driver_version; }},
+    {CL_DEVICE_PROFILE, [](D) { return "FULL_PROFILE"; }},
+    {CL_DEVICE_VERSION, [](D) { return device_version; }},
+    {CL_DEVICE_NUMERIC_VERSION, always<cl_version{CL_MAKE_VERSION(3, 0, 0)}>},
+    {CL_DEVICE_PLATFORM, [](D d) { return d.platform().handle(); }},
+    {CL_DEVICE_REFERENCE_COUNT, [](D d) { return cl_uint{d.handleReferences()}; }},
+    {CL_DEVICE_AVAILABLE, always<cl_bool{CL_TRUE}>},
+    {CL_DEVICE_EXTENSIONS, [](D d) { return joined(deviceExtensions(d)); }},
+    {CL_DEVICE_EXTENSIONS_WITH_VERSION, [](D d) { return withVersions(deviceExtensions(d)); }},
+    // "vYYYY-MM-DD-XX": no version of the conformance suite was ever passed officially.
+    {CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, [](D) { return "v0000-00-00-00"; }},
+    {CL_DEVICE_UUID_KHR, [](D d) { return d.capabilities().uuid; }},
+    {CL_DRIVER_UUID_KHR, by<driverUuid>},
+    {CL_DEVICE_LUID_VALID_KHR, always<cl_bool{CL_FALSE}>},
+    {CL_DEVICE_LUID_KHR, always<std::array<uint8_t, CL_LUID_SIZE_KHR>{}>},
+    {CL_DEVICE_NODE_MASK_KHR, always<cl_uint{0}>},
+
+    // Execution.
+    {CL_DEVICE_MAX_COMPUTE_UNITS, capability<cl_uint, &C::compute_units>},
+    {CL_DEVICE_MAX_CLOCK_FREQUENCY, capability<cl_uint, &C::max_clock_mhz>},
+    {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, always<cl_uint{3}>},
+    {CL_DEVICE_MAX_WORK_ITEM_SIZES, [](D d) { return d.capabilities().max_work_item_sizes; }},
+    {CL_DEVICE_MAX_WORK_GROUP_SIZE, capability<size_t, &C::max_work_group_size>},
+    {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+     capability<size_t, &C::preferred_work_group_multiple>},
+    {CL_DEVICE_EXECUTION_CAPABILITIES, by<executionCapabilities>},
+    {CL_DEVICE_PROFILING_TIMER_RESOLUTION, capability<size_t, &C::timer_resolution_ns>},
+    {CL_DEVICE_QUEUE_ON_HOST_PROPERTIES,
+     always<cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                        CL_QUEUE_PROFILING_ENABLE}>},
+    {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, always<cl_bool{CL_TRUE}>},
+    {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
+     [](D d) { return featureFlag(d, "__opencl_c_work_group_collective_functions"); }},
+    {CL_DEVICE_MAX_NUM_SUB_GROUPS, always<cl_uint{0}>},
+    {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, always<cl_bool{CL_FALSE}>},
+    {CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, always<cl_bool{CL_TRUE}>},
+
+    // Numbers and vectors.
+    {CL_DEVICE_ADDRESS_BITS, always<cl_uint{64}>},
+    {CL_DEVICE_ENDIAN_LITTLE, always<cl_bool{CL_TRUE}>},
+    {CL_DEVICE_SINGLE_FP_CONFIG, by<singleConfig>},
+    {CL_DEVICE_DOUBLE_FP_CONFIG, by<doubleConfig>},
+    {CL_DEVICE_HALF_FP_CONFIG, by<halfConfig>},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, width<1>},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, width<2>},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, width<4>},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, width<8>},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, width<4>},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, double_width},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, half_width},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, width<1>},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, width<2>},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, width<4>},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, width<8>},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, width<4>},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, double_width},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, half_width},
+
+    // Memory.
+    {CL_DEVICE_GLOBAL_MEM_SIZE, capability<cl_ulong, &C::global_memory_bytes>},
+    {CL_DEVICE_MAX_MEM_ALLOC_SIZE, capability<cl_ulong, &C::max_allocation_bytes>},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_TYPE,
+     [](D d) -> cl_device_mem_cache_type {
+       return d.capabilities().global_cache.bytes ? CL_READ_WRITE_CACHE : CL_NONE;
+     }},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_SIZE,
+     [](D d) { return cl_ulong{d.capabilities().global_cache.bytes}; }},
+    {CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE,
+     [](D d) { return cl_uint{d.capabilities().global_cache.line_bytes}; }},
+    {CL_DEVICE_LOCAL_MEM_TYPE,
+     [](D d) -> cl_device_local_mem_type { return isCpu(d) ? CL_GLOBAL : CL_LOCAL; }},
+    {CL_DEVICE_LOCAL_MEM_SIZE, capability<cl_ulong, &C::local_memory_bytes>},
+    {CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, capability<cl_ulong, &C::constant_buffer_bytes>},
+    {CL_DEVICE_MAX_CONSTANT_ARGS, capability<cl_uint, &C::max_constant_arguments>},
+    {CL_DEVICE_MAX_PARAMETER_SIZE, capability<size_t, &C::max_parameter_bytes>},
+    // In bits.
+    {CL_DEVICE_MEM_BASE_ADDR_ALIGN,
+     [](D d) { return cl_uint{d.capabilities().base_address_alignment_bytes * 8}; }},
+    // "The minimum value is the size in bytes of the largest OpenCL data type supported": long16.
+    {CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, always<cl_uint{sizeof(cl_long16)}>},
+    {CL_DEVICE_HOST_UNIFIED_MEMORY,
+     [](D d) -> cl_bool { return d.capabilities().host_unified_memory; }},
+    {CL_DEVICE_ERROR_CORRECTION_SUPPORT, always<cl_bool{CL_FALSE}>},
+    {CL_DEVICE_PRINTF_BUFFER_SIZE, capability<size_t, &C::printf_buffer_bytes>},
+    {CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, by<globalVariableBytes>},
+    {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, by<globalVariableBytes>},
+    {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, by<atomicCapabilities>},
+    {CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, by<fenceCapabilities>},
+
+    // The language.
+    {CL_DEVICE_COMPILER_AVAILABLE, always<cl_bool{CL_TRUE}>},
+    {CL_DEVICE_LINKER_AVAILABLE, always<cl_bool{CL_TRUE}>},
+    {CL_DEVICE_OPENCL_C_VERSION, [](D) { return language_version; }},
+    {CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, always<cl_version{CL_MAKE_VERSION(1, 2, 0)}>},
+    {CL_DEVICE_OPENCL_C_ALL_VERSIONS, by<languageVersions>},
+    {CL_DEVICE_OPENCL_C_FEATURES, by<languageFeatures>},
+    {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT,
+     [](D d) { return featureFlag(d, "__opencl_c_generic_address_space"); }},
+    {CL_DEVICE_IL_VERSION, [](D) { return ""; }},
+    {CL_DEVICE_ILS_WITH_VERSION, [](D) { return std::vector<cl_name_version>(); }},
+    {CL_DEVICE_BUILT_IN_KERNELS, [](D) { return ""; }},
+    {CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, [](D) { return std::vector<cl_name_version>(); }},
+
+    // Partitioning.
+    {CL_DEVICE_PARENT_DEVICE, by<parentHandle>},
+    {CL_DEVICE_PARTITION_MAX_SUB_DEVICES, capability<cl_uint, &C::max_sub_devices>},
+    {CL_DEVICE_PARTITION_PROPERTIES, by<partitionProperties>},
+    {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, always<cl_device_affinity_domain{0}>},
+    {CL_DEVICE_PARTITION_TYPE, by<partitionType>},
+
+    // Images: the values of a device without them.
+    {CL_DEVICE_IMAGE_SUPPORT, [](D d) -> cl_bool { return d.features().images; }},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, always<cl_uint{0}>},
+    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, always<cl_uint{0}>},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, always<cl_uint{0}>},
+    {CL_DEVICE_IMAGE2D_MAX_WIDTH, always<size_t{0}>},
+    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, always<size_t{0}>},
+    {CL_DEVICE_IMAGE3D_MAX_WIDTH, always<size_t{0}>},
+    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, always<size_t{0}>},
+    {CL_DEVICE_IMAGE3D_MAX_DEPTH, always<size_t{0}>},
+    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, always<size_t{0}>},
+    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, always<size_t{0}>},
+    {CL_DEVICE_MAX_SAMPLERS, always<cl_uint{0}>},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, always<cl_uint{0}>},
+    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, always<cl_uint{0}>},
+
+    // Shared virtual memory, pipes, device queues: the values of a device without them.
+    {CL_DEVICE_SVM_CAPABILITIES, always<cl_device_svm_capabilities{0}>},
+    {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
+    {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
+    {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
+    {CL_DEVICE_PIPE_SUPPORT, always<cl_bool{CL_FALSE}>},
+    {CL_DEVICE_MAX_PIPE_ARGS, always<cl_uint{0}>},
+    {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, always<cl_uint{0}>},
+    {CL_DEVICE_PIPE_MAX_PACKET_SIZE, always<cl_uint{0}>},
+    {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, always<cl_device_device_enqueue_capabilities{0}>},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, always<cl_command_queue_properties{0}>},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, always<cl_uint{0}>},
+    {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, always<cl_uint{0}>},
+    {CL_DEVICE_MAX_ON_DEVICE_QUEUES, always<cl_uint{0}>},
+    {CL_DEVICE_MAX_ON_DEVICE_EVENTS, always<cl_uint{0}>},
+};
+
+}  // namespace
+
+constinit const InfoTable<Device> device_info = rows;
+
+}  // namespace weft::api

@@ -1,0 +1,22 @@
+// Entry points that no header of Khronos declares as functions.
+#pragma once
+
+#include <CL/cl_ext.h>
+
+#include "api/cl_weft_ext.h"
+
+extern "C" {
+
+// The three symbols that an ICD loader looks up in the library.
+#define WEFT_EXPORT __attribute__((visibility("default")))
+WEFT_EXPORT void* CL_API_CALL clGetExtensionFunctionAddress(const char* name);
+WEFT_EXPORT cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id* platforms,
+                                                      cl_uint* total);
+WEFT_EXPORT cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name,
+                                                 size_t size, void* value, size_t* size_ret);
+#undef WEFT_EXPORT
+
+cl_int CL_API_CALL clGetContextStatisticsWEFT(cl_context context, cl_device_id device, size_t size,
+                                              cl_device_statistics_weft* statistics,
+                                              size_t* size_ret);
+}

@@ -1,0 +1,51 @@
+#include "api/extensions.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "api/cl_weft_ext.h"
+
+namespace weft::api {
+namespace {
+
+constexpr std::array<std::string_view, 5> host_extensions = {
+    "cl_khr_icd",         "cl_khr_extended_versioning",      "cl_khr_create_command_queue",
+    "cl_khr_device_uuid", CL_WEFT_STATISTICS_EXTENSION_NAME,
+};
+
+}  // namespace
+
+std::span<const std::string_view> platformExtensions() { return host_extensions; }
+
+std::vector<std::string_view> deviceExtensions(const Device& device) {
+  std::vector<std::string_view> names(host_extensions.begin(), host_extensions.end());
+  for (const std::string& name : device.features().extensions) names.emplace_back(name);
+  return names;
+}
+
+std::string joined(std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) {
+    if (!text.empty()) text += ' ';
+    text += name;
+  }
+  return text;
+}
+
+std::vector<cl_name_version> withVersions(std::span<const std::string_view> names) {
+  std::vector<cl_name_version> versions;
+  for (const std::string_view name : names)
+    versions.push_back(nameVersion(name, CL_MAKE_VERSION(1, 0, 0)));
+  return versions;
+}
+
+cl_name_version nameVersion(std::string_view name, cl_version version) {
+  cl_name_version result{};
+  if (name.size() >= sizeof result.name) throw std::length_error("name of an extension");
+  result.version = version;
+  std::copy(name.begin(), name.end(), result.name);
+  return result;
+}
+
+}  // namespace weft::api

@@ -1,0 +1,84 @@
+// Specification 5.2.5 (mapping buffers), 5.5.2 (unmapping) and 5.5.3 (migrating memory objects).
+#include "api/buffer_argument.h"
+#include "api/entry.h"
+#include "api/ranges.h"
+#include "scheduler/enqueue.h"
+
+namespace weft::api {
+namespace {
+
+constexpr cl_map_flags write_flags = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+
+void checkMapFlags(const MemObject& object, cl_map_flags flags) {
+  require((flags & ~(CL_MAP_READ | write_flags)) == 0, CL_INVALID_VALUE, "unknown map flag");
+  // "CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive."
+  require(!(flags & CL_MAP_WRITE_INVALIDATE_REGION) || !(flags & (CL_MAP_READ | CL_MAP_WRITE)),
+          CL_INVALID_VALUE, "contents are either wanted or not");
+  if (flags & CL_MAP_READ) requireHostMayRead(object);
+  if (flags & write_flags) requireHostMayWrite(object);
+}
+
+// Waits for a blocking map. A map that failed leaves nothing mapped.
+void finishMap(Buffer& buffer, const Mapped& mapped) {
+  const cl_int status = mapped.event->wait();
+  if (status == CL_COMPLETE) return;
+  buffer.removeMapping(mapped.pointer);
+  throw Error(status, "the blocking map failed");
+}
+
+}  // namespace
+}  // namespace weft::api
+
+using namespace weft;
+using namespace weft::api;
+
+void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer,
+                                     cl_bool blocking_map, cl_map_flags map_flags, size_t offset,
+                                     size_t size, cl_uint num_events_in_wait_list,
+                                     const cl_event* event_wait_list, cl_event* event,
+                                     cl_int* errcode_ret) {
+  return create(errcode_ret, [&] {
+    Queue& queue = toQueue(command_queue);
+    Buffer& target = bufferFor(queue, buffer);
+    requireRange(offset, size, target.size());
+    require(size > 0, CL_INVALID_VALUE, "nothing to map");
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    checkMapFlags(target, map_flags);
+    Mapped mapped = enqueueMap(queue, target, map_flags, offset, size, waits);
+    if (blocking_map) finishMap(target, mapped);
+    giveEvent(std::move(mapped.event), event);
+    return mapped.pointer;
+  });
+}
+
+cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command_queue, cl_mem memobj,
+                                           void* mapped_ptr, cl_uint num_events_in_wait_list,
+                                           const cl_event* event_wait_list, cl_event* event) {
+  return call([&] {
+    Queue& queue = toQueue(command_queue);
+    MemObject& object = toMemObject(memobj);
+    requireSameContext(queue, object);
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    giveEvent(enqueueUnmap(queue, object, mapped_ptr, waits), event);
+  });
+}
+
+cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue,
+                                              cl_uint num_mem_objects, const cl_mem* mem_objects,
+                                              cl_mem_migration_flags flags,
+                                              cl_uint num_events_in_wait_list,
+                                              const cl_event* event_wait_list, cl_event* event) {
+  return call([&] {
+    Queue& queue = toQueue(command_queue);
+    require(num_mem_objects > 0 && mem_objects, CL_INVALID_VALUE, "no memory objects");
+    constexpr auto known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    require((flags & ~cl_mem_migration_flags{known}) == 0, CL_INVALID_VALUE);
+    std::vector<MemObject*> objects;
+    for (const cl_mem handle : std::span(mem_objects, num_mem_objects)) {
+      objects.push_back(&toMemObject(handle));
+      requireSameContext(queue, *objects.back());
+    }
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    giveEvent(enqueueMigrate(queue, objects, flags, waits), event);
+  });
+}
