@@ -1,0 +1,15 @@
+// The CPU backend: one root device over every PU that the process may use.
+#pragma once
+
+#include <memory>
+
+#include "core/ports/device.h"
+
+namespace weft::cpu {
+
+// Thread-safe. The devices it discovers may outlive it. Read from the environment at discovery:
+// WEFT_CPU_MAX_COMPUTE_UNITS (a positive number) and WEFT_CPU_PRIVATE_MEMORY (1: each device and
+// sub-device has a memory space of its own).
+std::unique_ptr<port::Backend> makeBackend();
+
+}  // namespace weft::cpu

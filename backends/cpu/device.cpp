@@ -1,0 +1,162 @@
+#include "backends/cpu/device.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+
+#include "backends/common/memory_space.h"
+#include "backends/cpu/clock.h"
+#include "backends/cpu/memory.h"
+#include "backends/cpu/module.h"
+#include "backends/cpu/stream.h"
+#include "backends/cpu/target.h"
+#include "backends/cpu/topology.h"
+#include "core/error.h"
+
+namespace weft::cpu {
+namespace {
+
+constexpr uint64_t kib = 1 << 10, mib = 1 << 20;
+constexpr size_t max_work_group = 4096;
+// The most that OpenCL's full profile asks of any device: see CL_DEVICE_MAX_MEM_ALLOC_SIZE,
+// _MAX_CONSTANT_BUFFER_SIZE, _MAX_CONSTANT_ARGS and _MAX_PARAMETER_SIZE for the minima.
+constexpr uint64_t minimum_allocation = 128 * mib;
+constexpr uint64_t minimum_constant = 64 * kib;
+constexpr uint32_t constant_arguments = 128;
+constexpr uint32_t parameter_bytes = 4096;
+
+port::MemorySpace newMemorySpace() {
+  static std::atomic<port::MemorySpace> next{cpu_space_base};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+struct Vendor {
+  const char* cpuid;
+  uint32_t pci_id;
+};
+constexpr Vendor vendors[] = {{"GenuineIntel", 0x8086}, {"AuthenticAMD", 0x1022}};
+
+uint64_t hash(uint64_t seed, std::string_view text) {
+  for (const char c : text) seed = (seed ^ uint8_t(c)) * 0x100000001b3u;
+  return seed;
+}
+
+// The same for the same processors of the same machine, whatever the process.
+std::array<uint8_t, 16> stableId(const std::string& model, const std::vector<unsigned>& pus) {
+  std::string machine;
+  std::getline(std::ifstream("/etc/machine-id"), machine);
+  std::string text = machine + '\n' + model;
+  for (const unsigned pu : pus) text += ' ' + std::to_string(pu);
+  const uint64_t halves[2] = {hash(0xcbf29ce484222325u, text), hash(0x9e3779b97f4a7c15u, text)};
+  std::array<uint8_t, 16> id;
+  std::memcpy(id.data(), halves, sizeof halves);
+  return id;
+}
+
+void describeProcessor(port::Capabilities& c, const std::vector<unsigned>& pus) {
+  const ProcessorInfo info = processorInfo();
+  c.device_class = port::DeviceClass::cpu;
+  c.name = info.model;
+  c.vendor = info.vendor;
+  c.driver_version = WEFT_VERSION;
+  for (const Vendor& vendor : vendors)
+    if (info.vendor == vendor.cpuid) c.vendor_id = vendor.pci_id;
+  c.uuid = stableId(info.model, pus);
+  c.compute_units = uint32_t(pus.size());
+  c.max_clock_mhz = info.max_clock_mhz;
+}
+
+void describeMemory(port::Capabilities& c, const Caches& caches) {
+  c.global_memory_bytes = physicalMemoryBytes();
+  c.max_allocation_bytes =
+      std::min(c.global_memory_bytes, std::max(c.global_memory_bytes / 4 * 3, minimum_allocation));
+  c.global_cache = {caches.last_level_bytes, caches.line_bytes};
+  // Local memory is ordinary memory that should stay in the core's own cache while a group runs.
+  c.local_memory_bytes = std::clamp(std::bit_floor(caches.l2_bytes / 2), 64 * kib, 512 * kib);
+  c.constant_buffer_bytes = std::max(minimum_constant, c.local_memory_bytes);
+  c.max_constant_arguments = constant_arguments;
+  c.max_parameter_bytes = parameter_bytes;
+}
+
+port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target& target) {
+  port::Capabilities c;
+  describeProcessor(c, pus);
+  describeMemory(c, Topology::get().caches(pus));
+  c.max_work_group_size = max_work_group;
+  c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
+  c.preferred_work_group_multiple = vectorLanes(target);
+  c.fp64 = true;
+  c.host_unified_memory = true;
+  c.native_kernels = true;
+  c.unordered_streams = true;
+  c.printf = true;
+  c.max_sub_devices = pus.size() > 1 ? uint32_t(pus.size()) : 0;
+  return c;
+}
+
+}  // namespace
+
+Device::Device(std::vector<unsigned> pus, bool private_memory)
+    : pus_(std::move(pus)),
+      private_memory_(private_memory),
+      target_(hostTarget()),
+      capabilities_(describe(pus_, target_)) {
+  if (private_memory_) capabilities_.memory_space = newMemorySpace();
+}
+
+bool Device::reaches(port::MemorySpace space) const {
+  return space == port::host_space || inSpaceRange(space, cpu_space_base);
+}
+
+uint64_t Device::freeMemory() const { return availableMemoryBytes(); }
+
+port::ClockPair Device::clocks() const {
+  const port::Nanoseconds t = now();
+  return {t, t};
+}
+
+std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const uint32_t> counts) {
+  const uint64_t sum = std::accumulate(counts.begin(), counts.end(), uint64_t(0));
+  const bool empty = std::find(counts.begin(), counts.end(), 0u) != counts.end();
+  require(!counts.empty() && !empty && sum <= pus_.size(), CL_INVALID_DEVICE_PARTITION_COUNT,
+          "more compute units than there are, or none");
+  std::vector<std::shared_ptr<port::Device>> parts;
+  auto next = pus_.begin();
+  for (const uint32_t count : counts) {
+    parts.push_back(
+        std::make_shared<Device>(std::vector<unsigned>(next, next + count), private_memory_));
+    next += count;
+  }
+  return parts;
+}
+
+std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
+  Ref<Executor> executor = executor_.with([&](Ref<Executor>& own) {
+    if (!own) own = Ref<Executor>::adopt(new Executor(pus_));
+    return own;
+  });
+  executor->start();
+  return std::make_unique<Stream>(std::move(executor), order);
+}
+
+std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
+  require(bytes <= capabilities_.max_allocation_bytes, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "more than one allocation may hold");
+  return allocateMemory(bytes, alignment);
+}
+
+// A device with memory of its own uses host memory like a GPU does: through copies.
+std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
+  return private_memory_ ? nullptr : importMemory(host, bytes);
+}
+
+std::unique_ptr<port::Module> Device::load(const Image& image) {
+  // An image for other features could hold instructions that this machine does not have.
+  require(image.target == target_, CL_INVALID_BINARY, "made for another processor");
+  return std::make_unique<Module>(image);
+}
+
+}  // namespace weft::cpu

@@ -1,0 +1,316 @@
+// The executor's other half: running operations.
+#include <algorithm>
+
+#include "backends/cpu/clock.h"
+#include "backends/cpu/executor.h"
+#include "backends/cpu/stream.h"
+#include "core/error.h"
+
+namespace weft::cpu {
+namespace {
+
+// Below this an operation is over before a sleeper could be woken for the next one.
+constexpr double tiny_ns = 20'000;
+// From here on several threads are worth their wake-ups.
+constexpr double shared_launch_ns = 60'000;
+constexpr uint64_t shared_transfer_bytes = 2 << 20;
+// A launch that runs on one thread looks at the clock this often, and one whose cost is unknown
+// after each group until this much time has gone.
+constexpr double serial_step_ns = 10'000;
+constexpr double minimum_piece_ns = 20'000;
+constexpr double step_ns = 200'000;
+constexpr uint64_t pieces_per_worker = 8;
+constexpr double bytes_per_ns = 8;
+// How many tiny operations of one stream run before other streams have a turn.
+constexpr unsigned turn = 64;
+// How long an application thread spins when others run what it waits for.
+constexpr port::Nanoseconds assist_spin = 20'000;
+constexpr size_t assist_stack_bytes = size_t(256) << 10;
+
+// Nanoseconds that an operation will take; negative: unknown.
+struct Estimate {
+  double operator()(const std::monostate&) const { return 0; }
+  double operator()(const port::Launch& launch) const {
+    Kernel* kernel = static_cast<Module*>(launch.module)->kernel(launch.kernel);
+    if (!kernel) return 0;
+    const auto& local = launch.record->local_size;
+    return kernel->timing.estimate(launch.slice.count() * local[0] * local[1] * local[2]);
+  }
+  double operator()(const port::Copy& copy) const {
+    return double(copy.region[0] * copy.region[1] * copy.region[2]) / bytes_per_ns;
+  }
+  double operator()(const port::Fill& fill) const { return double(fill.size) / bytes_per_ns; }
+  double operator()(const port::HostCall&) const { return -1; }
+};
+
+bool isTiny(const port::Operation& operation) {
+  const double estimate = std::visit(Estimate(), operation.work);
+  return estimate >= 0 && estimate < tiny_ns;
+}
+
+// May an application thread run it? Host calls expect a thread of ours; a kernel has to fit the
+// caller's stack.
+bool isAssistable(const port::Operation& operation) {
+  if (std::holds_alternative<port::HostCall>(operation.work)) return false;
+  const auto* launch = std::get_if<port::Launch>(&operation.work);
+  if (!launch) return true;
+  const Kernel* kernel = static_cast<Module*>(launch->module)->kernel(launch->kernel);
+  return kernel && kernel->info.stack_bytes < assist_stack_bytes &&
+         stackHolds(kernel->info.stack_bytes + assist_stack_bytes);
+}
+
+// How many groups to run before the next look at the clock.
+uint64_t serialStep(const LaunchFrame& frame, uint64_t left) {
+  const double per_group = frame.timing().estimate(frame.itemsPerGroup());
+  if (per_group < 0) return 1;
+  const double step = serial_step_ns / std::max(per_group, 1e-3);
+  // The last launch says little about this one: its arguments differ. Try some first.
+  constexpr uint64_t worth_trying = 16;
+  if (left >= worth_trying && step >= double(left)) return left / 8;
+  return step >= double(left) ? left : std::max<uint64_t>(1, uint64_t(step));
+}
+
+Job::Cut cutLaunch(const LaunchFrame& frame, uint64_t begin, size_t workers) {
+  const uint64_t groups = frame.groups() - begin;
+  const double per_group = std::max(frame.timing().estimate(frame.itemsPerGroup()), 1e-3);
+  const auto least = uint64_t(std::min(minimum_piece_ns / per_group, double(groups)));
+  const uint64_t piece = std::max<uint64_t>({1, groups / (pieces_per_worker * workers), least});
+  const auto step = uint64_t(std::min(step_ns / per_group, double(piece)));
+  return {begin, frame.groups(), piece, std::max<uint64_t>(1, step)};
+}
+
+}  // namespace
+
+void Executor::considerWaking(Runner& runner, const port::Operation& operation) noexcept {
+  if (!runner.executor) return;
+  const bool tiny = isTiny(operation);
+  setHot(runner, tiny);
+  if (ready_streams_.load(std::memory_order_relaxed) == 0 ||
+      idle_workers_.load(std::memory_order_relaxed) == 0)
+    return;
+  Worker* woken = shared_.with([&](Shared& shared) -> Worker* {
+    if (!shared.first || shared.searcher || (tiny && shared.ticker)) return nullptr;
+    shared.searcher = pickSleeper(shared);
+    countIdle(shared);
+    return shared.searcher;
+  });
+  wake(woken);
+}
+
+Executor::Drained Executor::drain(StreamCore& stream, Runner& runner,
+                                  const std::function<bool()>* done) noexcept {
+  const bool assisting = done != nullptr;
+  if (stream.order == port::Order::unordered) return drainOne(stream, runner, assisting);
+  for (unsigned count = 1;; ++count) {
+    port::Operation& operation = stream.front();
+    if (assisting && !isAssistable(operation)) {
+      ready(stream);
+      return Drained::refused;
+    }
+    stream.pop();
+    considerWaking(runner, operation);
+    const bool turn_over = !runner.hot || count % turn == 0;
+    if (!execute(stream, operation, runner)) return Drained::yielded;
+    if (!stream.drop()) {
+      stream.release();
+      return Drained::idle;
+    }
+    const bool yields = assisting ? (*done)() : turn_over && ready_streams_.load() != 0;
+    if (!yields) continue;
+    ready(stream);
+    return Drained::yielded;
+  }
+}
+
+Executor::Drained Executor::drainOne(StreamCore& stream, Runner& runner, bool assisting) noexcept {
+  port::Operation& operation = stream.front();
+  if (assisting && !isAssistable(operation)) {
+    ready(stream);
+    return Drained::refused;
+  }
+  stream.pop();
+  if (runner.executor) setHot(runner, isTiny(operation));
+  if (stream.drop())
+    ready(stream);
+  else
+    stream.release();
+  considerWaking(runner, operation);
+  execute(stream, operation, runner);
+  return Drained::yielded;
+}
+
+void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noexcept {
+  if (Runner::workerOf() || !affinityAllows(pus_)) return;
+  const KernelFloatScope floats;
+  Runner& runner = Runner::current();
+  bool refused = false;
+  port::Nanoseconds until = 0;
+  while (!done()) {
+    if (!refused && claim(stream)) {
+      refused = drain(stream, runner, &done) == Drained::refused;
+      until = 0;
+    } else if (Job* job = joinJob(stream)) {
+      takePart(*job, runner);
+      until = 0;
+    } else if (until == 0) {
+      until = now() + assist_spin;
+    } else if (now() >= until) {
+      return;
+    } else {
+      pause();
+    }
+  }
+}
+
+Job* Executor::joinJob(StreamCore& stream) noexcept {
+  if (open_jobs_.load(std::memory_order_relaxed) == 0) return nullptr;
+  return shared_.with([&](Shared& shared) { return openJob(shared, &stream); });
+}
+
+bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept {
+  const port::Nanoseconds start = now();
+  operation.started(start);
+  bool taken_over = false;
+  port::OperationStatus status = CL_SUCCESS;
+  if (std::holds_alternative<port::Launch>(operation.work)) {
+    status = runLaunch(stream, operation, runner, start, taken_over);
+  } else if (const auto* copy = std::get_if<port::Copy>(&operation.work)) {
+    status = runTransfer(stream, operation, *copy, runner, start, taken_over);
+  } else if (const auto* fill = std::get_if<port::Fill>(&operation.work)) {
+    status = runTransfer(stream, operation, *fill, runner, start, taken_over);
+  } else if (const auto* call = std::get_if<port::HostCall>(&operation.work)) {
+    call->function(call->user);
+    setKernelFloatState();
+  }
+  if (!taken_over) operation.finished(status, start, now());
+  return !taken_over;
+}
+
+port::OperationStatus Executor::runLaunch(StreamCore& stream, port::Operation& operation,
+                                          Runner& runner, port::Nanoseconds start,
+                                          bool& taken_over) noexcept {
+  const auto& launch = std::get<port::Launch>(operation.work);
+  LaunchFrame& frame = runner.frame;
+  if (const auto status = frame.prepare(launch); status != CL_SUCCESS) return status;
+  const uint64_t groups = frame.groups();
+  for (uint64_t done = 0; done < groups;) {
+    const uint64_t left = groups - done;
+    const double expected = frame.timing().estimate(left * frame.itemsPerGroup());
+    if (mayShare() && left > 1 && expected > shared_launch_ns) {
+      Job* job = newJob();
+      if (job && job->frame.prepare(launch) == CL_SUCCESS) {
+        taken_over = true;
+        job->begin(true, stream, operation, start, cutLaunch(job->frame, done, workers_.size()));
+        runJob(*job, runner);
+        return CL_SUCCESS;
+      }
+    }
+    const uint64_t step = mayShare() ? serialStep(frame, left) : left;
+    const port::Nanoseconds before = now();
+    const auto status = frame.run(done, done + step, runner.scratch);
+    if (status != CL_SUCCESS) return status;
+    frame.timing().record(now() - before, step * frame.itemsPerGroup());
+    done += step;
+  }
+  return CL_SUCCESS;
+}
+
+template <class Request>
+port::OperationStatus Executor::runTransfer(StreamCore& stream, port::Operation& operation,
+                                            const Request& request, Runner& runner,
+                                            port::Nanoseconds start, bool& taken_over) noexcept {
+  Transfer transfer;
+  if (const auto status = transfer.prepare(request); status != CL_SUCCESS) return status;
+  Job* job = mayShare() && transfer.bytes() >= shared_transfer_bytes ? newJob() : nullptr;
+  if (!job) {
+    transfer.run(0, transfer.units());
+    return CL_SUCCESS;
+  }
+  taken_over = true;
+  job->transfer = transfer;
+  const uint64_t piece = std::max<uint64_t>(1, transfer.units() / (4 * workers_.size()));
+  job->begin(false, stream, operation, start,
+             {0, transfer.units(), piece, std::min<uint64_t>(piece, 16)});
+  runJob(*job, runner);
+  return CL_SUCCESS;
+}
+
+Job* Executor::newJob() noexcept try {
+  Job* job = shared_.with([](Shared& shared) -> Job* {
+    if (shared.free_jobs.empty()) return nullptr;
+    Job* free = shared.free_jobs.back();
+    shared.free_jobs.pop_back();
+    return free;
+  });
+  if (job) return job;
+  auto made = std::make_unique<Job>(*this, unsigned(workers_.size()));
+  job = made.get();
+  auto shared = shared_.lock();
+  // Room for all of them everywhere, so that nothing is allocated under way.
+  shared->all_jobs.push_back(std::move(made));
+  shared->free_jobs.reserve(shared->all_jobs.capacity());
+  shared->jobs.reserve(shared->all_jobs.capacity());
+  return job;
+} catch (...) {
+  return nullptr;  // no memory for it: the operation runs on one thread
+}
+
+void Executor::runJob(Job& job, Runner& runner) noexcept {
+  setHot(runner, false);
+  {
+    auto shared = shared_.lock();
+    job.done = false;
+    job.participants.store(1, std::memory_order_relaxed);
+  }
+  updateListing(job);
+  wakeHelpers(unsigned(std::min<uint64_t>(2, job.pieces() - 1)));
+  job.takePart(runner, true);
+  leave(job);
+}
+
+void Executor::takePart(Job& job, Runner& runner) noexcept {
+  // Wake-ups spread like a tree: on a big machine the owner's own would take too long.
+  const unsigned inside = job.participants.load(std::memory_order_relaxed);
+  if (job.pieces() > inside) wakeHelpers(2);
+  job.takePart(runner, false);
+  leave(job);
+}
+
+void Executor::leave(Job& job) noexcept {
+  auto shared = shared_.lock();
+  if (job.participants.fetch_sub(1, std::memory_order_relaxed) == 1 && job.done)
+    shared->free_jobs.push_back(&job);
+}
+
+bool Executor::wantsBack(const Job& job) const noexcept {
+  return ready_streams_.load(std::memory_order_relaxed) != 0 &&
+         idle_workers_.load(std::memory_order_relaxed) == 0 &&
+         job.participants.load(std::memory_order_relaxed) > 1;
+}
+
+void Executor::updateListing(Job& job) noexcept {
+  auto shared = shared_.lock();
+  const bool open = job.unstarted() != 0;
+  if (open == job.listed) return;
+  job.listed = open;
+  if (open)
+    shared->jobs.push_back(&job);
+  else
+    std::erase(shared->jobs, &job);
+  open_jobs_.store(unsigned(shared->jobs.size()), std::memory_order_relaxed);
+}
+
+void Executor::jobDone(Job& job) noexcept {
+  // The stream of an unordered operation may be gone by now.
+  if (job.inOrder()) {
+    StreamCore& stream = *job.stream();
+    if (stream.drop())
+      ready(stream);
+    else
+      stream.release();
+  }
+  auto shared = shared_.lock();
+  job.done = true;
+}
+
+}  // namespace weft::cpu

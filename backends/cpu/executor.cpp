@@ -1,0 +1,308 @@
+#include "backends/cpu/executor.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "backends/cpu/clock.h"
+#include "backends/cpu/stream.h"
+#include "backends/cpu/topology.h"
+#include "core/error.h"
+
+namespace weft::cpu {
+namespace {
+
+constexpr port::Nanoseconds spin_time = 50'000;
+constexpr long tick_ns = 1'000'000;
+constexpr time_t shutdown_seconds = 5;
+
+}  // namespace
+
+Executor::Executor(std::vector<unsigned> pus) : pus_(std::move(pus)), process_(getpid()) {
+  auto shared = shared_.lock();
+  for (const unsigned pu : pus_) {
+    auto& worker = workers_.emplace_back(std::make_unique<Worker>());
+    worker->runner.executor = this;
+    worker->executor = this;
+    worker->pu = pu;
+    shared->sleepers.push_back(worker.get());
+  }
+  countIdle(*shared);
+}
+
+void Executor::start() {
+  Worker* first = nullptr;
+  {
+    auto shared = shared_.lock();
+    const bool any = std::any_of(workers_.begin(), workers_.end(), [](auto& w) { return w->made; });
+    if (any || shared->sleepers.empty()) return;
+    first = shared->sleepers.back();
+    shared->sleepers.pop_back();
+    countIdle(*shared);
+    if (make(*first)) return;
+    shared->sleepers.push_back(first);
+    countIdle(*shared);
+  }
+  throw Error(CL_OUT_OF_RESOURCES, "the system refuses another thread");
+}
+
+bool Executor::make(Worker& worker) noexcept {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, worker_stack_bytes);
+  worker.made = pthread_create(&worker.thread, &attributes, &Executor::threadMain, &worker) == 0;
+  pthread_attr_destroy(&attributes);
+  return worker.made;
+}
+
+void* Executor::threadMain(void* argument) noexcept {
+  auto& worker = *static_cast<Worker*>(argument);
+  Executor& executor = *worker.executor;
+  pthread_setname_np(pthread_self(), "weft-cpu");
+  // Where binding is not allowed the system places the thread.
+  Topology::get().bindThread(worker.pu);
+  setKernelFloatState();
+  Runner::adopt(worker.runner);
+  executor.work(worker);
+  if (executor.orphaned_by_ != &worker) return nullptr;
+  pthread_detach(pthread_self());
+  executor.joinAll(&worker);
+  delete &executor;
+  return nullptr;
+}
+
+void Executor::work(Worker& worker) noexcept {
+  for (;;) {
+    const Task task = acquire(worker);
+    if (task.stream) {
+      drain(*task.stream, worker.runner, nullptr);
+    } else if (task.job) {
+      setHot(worker.runner, false);
+      takePart(*task.job, worker.runner);
+    } else {
+      return;
+    }
+  }
+}
+
+Executor::Task Executor::acquire(Worker& worker) noexcept {
+  bool spun = false;
+  auto lock = shared_.lock();
+  for (;;) {
+    const Task task = takeTask(*lock);
+    const bool found = task.stream || task.job;
+    const bool searches = !found && !spun && (!lock->searcher || lock->searcher == &worker);
+    if (searches != (lock->searcher == &worker)) {
+      if (searches || lock->searcher == &worker) lock->searcher = searches ? &worker : nullptr;
+      countIdle(*lock);
+    }
+    if (found || lock->stop) return task;
+    setHot(worker.runner, false);
+    if (searches) {
+      lock.native().unlock();
+      spin();
+      lock.native().lock();
+      spun = true;
+    } else {
+      spun = !sleep(lock, worker);
+    }
+  }
+}
+
+Job* Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
+  for (Job* job : shared.jobs) {
+    if (of && job->stream() != of) continue;
+    if (job->unstarted() == 0 || job->participants.load(std::memory_order_relaxed) >= job->slots())
+      continue;
+    job->participants.fetch_add(1, std::memory_order_relaxed);
+    return job;
+  }
+  return nullptr;
+}
+
+Executor::Task Executor::takeTask(Shared& shared) noexcept {
+  if (StreamCore* stream = shared.first) {
+    remove(shared, *stream);
+    return {stream, nullptr};
+  }
+  return {nullptr, openJob(shared, nullptr)};
+}
+
+void Executor::spin() noexcept {
+  const port::Nanoseconds until = now() + spin_time;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (ready_streams_.load(std::memory_order_relaxed) != 0 ||
+          open_jobs_.load(std::memory_order_relaxed) != 0)
+        return;
+      pause();
+    }
+  } while (now() < until);
+}
+
+// True when another thread woke the worker, false when its time was up.
+bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
+  const bool others_awake = lock->sleepers.size() + 1 < workers_.size();
+  const bool timed = others_awake && !lock->ticker;
+  if (timed) lock->ticker = &worker;
+  worker.woken.store(0, std::memory_order_relaxed);
+  lock->sleepers.push_back(&worker);
+  countIdle(*lock);
+  lock.native().unlock();
+  bool woken = wait(worker, timed);
+  lock.native().lock();
+  if (!woken) {
+    auto& sleepers = lock->sleepers;
+    const auto place = std::find(sleepers.begin(), sleepers.end(), &worker);
+    woken = place == sleepers.end();  // somebody is about to wake it
+    if (!woken) sleepers.erase(place);
+  }
+  if (lock->ticker == &worker) lock->ticker = nullptr;
+  countIdle(*lock);
+  return woken;
+}
+
+bool Executor::wait(Worker& worker, bool timed) noexcept {
+  const timespec tick{0, tick_ns};
+  while (worker.woken.load(std::memory_order_acquire) == 0) {
+    futexWait(worker.woken, 0, timed ? &tick : nullptr);
+    if (timed) break;
+  }
+  return worker.woken.load(std::memory_order_acquire) != 0;
+}
+
+void Executor::countIdle(Shared& shared) noexcept {
+  idle_workers_.store(unsigned(shared.sleepers.size()) + (shared.searcher ? 1 : 0),
+                      std::memory_order_relaxed);
+}
+
+// The one that slept last is the warmest, unless it would share its PU with the caller.
+Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
+  auto& sleepers = shared.sleepers;
+  if (sleepers.empty()) return nullptr;
+  auto place = sleepers.end() - 1;
+  if (sleepers.size() > 1 && int((*place)->pu) == sched_getcpu()) --place;
+  Worker* worker = *place;
+  sleepers.erase(place);
+  if (shared.ticker == worker) shared.ticker = nullptr;
+  countIdle(shared);
+  return worker;
+}
+
+void Executor::wake(Worker* worker) noexcept {
+  while (worker) {
+    if (worker->made) {
+      worker->woken.store(1, std::memory_order_release);
+      futexWake(worker->woken);
+      return;
+    }
+    if (make(*worker)) return;
+    // The system refuses another thread: the device goes on with those that it has.
+    auto shared = shared_.lock();
+    const bool searcher = shared->searcher == worker;
+    if (searcher) shared->searcher = nullptr;
+    worker = pickSleeper(*shared);
+    if (searcher) shared->searcher = worker;
+    countIdle(*shared);
+  }
+}
+
+void Executor::wakeHelpers(unsigned wanted) noexcept {
+  for (; wanted != 0; --wanted) {
+    Worker* worker = shared_.with([&](Shared& shared) { return pickSleeper(shared); });
+    if (!worker) return;
+    wake(worker);
+  }
+}
+
+void Executor::setHot(Runner& runner, bool hot) noexcept {
+  if (!runner.executor || runner.hot == hot) return;
+  runner.hot = hot;
+  if (hot)
+    hot_workers_.fetch_add(1, std::memory_order_relaxed);
+  else
+    hot_workers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Executor::append(Shared& shared, StreamCore& stream) noexcept {
+  stream.previous = shared.last;
+  stream.next = nullptr;
+  (shared.last ? shared.last->next : shared.first) = &stream;
+  shared.last = &stream;
+  stream.queued.store(true, std::memory_order_relaxed);
+  ready_streams_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Executor::remove(Shared& shared, StreamCore& stream) noexcept {
+  (stream.previous ? stream.previous->next : shared.first) = stream.next;
+  (stream.next ? stream.next->previous : shared.last) = stream.previous;
+  stream.queued.store(false, std::memory_order_relaxed);
+  ready_streams_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Executor::ready(StreamCore& stream) noexcept {
+  Worker* woken = nullptr;
+  {
+    auto shared = shared_.lock();
+    append(*shared, stream);
+    const bool soon = hot_workers_.load(std::memory_order_relaxed) != 0 && shared->ticker;
+    if (!shared->searcher && !soon) {
+      woken = pickSleeper(*shared);
+      shared->searcher = woken;
+      if (woken) countIdle(*shared);
+    }
+  }
+  wake(woken);
+}
+
+// Takes the token of a stream that waits in the ready list.
+bool Executor::claim(StreamCore& stream) noexcept {
+  if (!stream.queued.load(std::memory_order_relaxed)) return false;
+  auto shared = shared_.lock();
+  if (!stream.queued.load(std::memory_order_relaxed)) return false;
+  remove(*shared, stream);
+  return true;
+}
+
+void Executor::dispose() noexcept {
+  // In a forked child there are no workers to end, and locks may be held by threads that are not
+  // there: all of it is left alone.
+  if (getpid() != process_) return;
+  std::vector<Worker*> sleepers;
+  {
+    auto shared = shared_.lock();
+    shared->stop = true;
+    sleepers.swap(shared->sleepers);
+    shared->ticker = nullptr;
+    shared->searcher = nullptr;
+  }
+  for (Worker* worker : sleepers) {
+    if (!worker->made) continue;
+    worker->woken.store(1, std::memory_order_release);
+    futexWake(worker->woken);
+  }
+  if (Runner::workerOf() == this) {
+    // The last reference went in a callback on a worker, which cannot wait for itself.
+    Runner& own = Runner::current();
+    for (auto& worker : workers_)
+      if (&worker->runner == &own) orphaned_by_ = worker.get();
+    return;
+  }
+  joinAll(nullptr);
+  delete this;
+}
+
+void Executor::joinAll(const Worker* except) noexcept {
+  timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += shutdown_seconds;
+  for (auto& worker : workers_) {
+    if (!worker->made || worker.get() == except) continue;
+    // Nothing runs any more, so this takes microseconds; a worker that does not end all the same
+    // (stopped by a debugger, say) keeps what it may still touch.
+    if (pthread_timedjoin_np(worker->thread, nullptr, &limit) != 0) worker.release();
+  }
+}
+
+}  // namespace weft::cpu

@@ -1,0 +1,136 @@
+// The threads of one device: one worker per PU, bound to it, and what they do next.
+//
+// Who wakes whom. A worker that finds nothing spins for a while (one at a time: the *searcher*),
+// then sleeps. While any worker is awake one sleeper, the *ticker*, wakes up by itself every
+// millisecond. A stream that becomes ready wakes a sleeper unless the searcher will see it, or a
+// worker that is in the middle of tiny operations will be back before a sleeper could be up; if
+// that worker's operation turns out not to be tiny after all, the ticker finds the stream.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/job.h"
+#include "backends/cpu/runner.h"
+#include "backends/cpu/sync.h"
+#include "core/guarded.h"
+#include "core/ports/device.h"
+#include "core/ref.h"
+
+namespace weft::cpu {
+
+class StreamCore;
+
+// Shared by a device and its streams. Threads are made when there is work for them, and joined when
+// the last reference goes.
+class Executor final : public Object {
+ public:
+  explicit Executor(std::vector<unsigned> pus);
+
+  const std::vector<unsigned>& pus() const { return pus_; }
+  // Makes the first worker, so that a system that refuses threads is found out here. Throws.
+  void start();
+
+  // For the token's owner: hands the stream to whoever is free first.
+  void ready(StreamCore& stream) noexcept;
+  void assist(StreamCore& stream, const std::function<bool()>& done) noexcept;
+
+  // For Job. Has an operation that waits more right to this participant than the job?
+  bool wantsBack(const Job& job) const noexcept;
+  // The job has, or no longer has, groups that nobody started.
+  void updateListing(Job& job) noexcept;
+  // The job's operation has finished; its stream goes on.
+  void jobDone(Job& job) noexcept;
+
+ protected:
+  void dispose() noexcept override;
+
+ private:
+  struct Worker {
+    Runner runner;
+    Executor* executor = nullptr;
+    unsigned pu = 0;
+    pthread_t thread{};
+    bool made = false;  // guarded by being out of the sleepers' list
+    std::atomic<uint32_t> woken{0};
+  };
+
+  struct Shared {
+    StreamCore* first = nullptr;  // ready streams
+    StreamCore* last = nullptr;
+    std::vector<Job*> jobs;  // with groups that nobody started
+    std::vector<std::unique_ptr<Job>> all_jobs;
+    std::vector<Job*> free_jobs;
+    std::vector<Worker*> sleepers;  // those not made yet are at the front
+    Worker* searcher = nullptr;
+    Worker* ticker = nullptr;
+    bool stop = false;
+  };
+  using Lock = Guarded<Shared, SpinMutex>::Lock;
+
+  struct Task {
+    StreamCore* stream = nullptr;
+    Job* job = nullptr;
+  };
+
+  // What a drain() came to.
+  enum class Drained : uint8_t { idle, yielded, refused };
+
+  static void* threadMain(void* worker) noexcept;
+  bool make(Worker& worker) noexcept;
+  void work(Worker& worker) noexcept;
+  Task acquire(Worker& worker) noexcept;
+  Task takeTask(Shared& shared) noexcept;
+  static Job* openJob(Shared& shared, const StreamCore* of) noexcept;
+  void spin() noexcept;
+  bool sleep(Lock& lock, Worker& worker) noexcept;
+  bool wait(Worker& worker, bool timed) noexcept;
+  void countIdle(Shared& shared) noexcept;
+
+  Worker* pickSleeper(Shared& shared) noexcept;
+  void wake(Worker* worker) noexcept;
+  void wakeHelpers(unsigned wanted) noexcept;
+  void setHot(Runner& runner, bool hot) noexcept;
+
+  void append(Shared& shared, StreamCore& stream) noexcept;
+  void remove(Shared& shared, StreamCore& stream) noexcept;
+  bool claim(StreamCore& stream) noexcept;
+
+  Drained drain(StreamCore& stream, Runner& runner, const std::function<bool()>* done) noexcept;
+  Drained drainOne(StreamCore& stream, Runner& runner, bool assisting) noexcept;
+  Job* joinJob(StreamCore& stream) noexcept;
+  bool mayShare() const noexcept { return workers_.size() > 1; }
+  void considerWaking(Runner& runner, const port::Operation& operation) noexcept;
+  // False when a job took the operation over; then the job finishes it.
+  bool execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept;
+  port::OperationStatus runLaunch(StreamCore& stream, port::Operation& operation, Runner& runner,
+                                  port::Nanoseconds start, bool& taken_over) noexcept;
+  template <class Request>
+  port::OperationStatus runTransfer(StreamCore& stream, port::Operation& operation,
+                                    const Request& request, Runner& runner, port::Nanoseconds start,
+                                    bool& taken_over) noexcept;
+
+  Job* newJob() noexcept;
+  void runJob(Job& job, Runner& runner) noexcept;
+  void takePart(Job& job, Runner& runner) noexcept;
+  void leave(Job& job) noexcept;
+
+  void joinAll(const Worker* except) noexcept;
+
+  const std::vector<unsigned> pus_;
+  const pid_t process_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Guarded<Shared, SpinMutex> shared_;
+  // Copies of what is in `shared_`, for looking at without the lock.
+  std::atomic<unsigned> ready_streams_{0};
+  std::atomic<unsigned> open_jobs_{0};
+  std::atomic<unsigned> idle_workers_{0};
+  std::atomic<unsigned> hot_workers_{0};
+  const Worker* orphaned_by_ = nullptr;  // the worker that has to dispose of the executor; its own
+};
+
+}  // namespace weft::cpu

@@ -1,0 +1,78 @@
+#include "backends/cpu/runner.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+namespace weft::cpu {
+namespace {
+
+thread_local Runner* adopted = nullptr;
+
+// Affinity and stack bounds of an application thread.
+class Fitness {
+ public:
+  static Fitness& current() noexcept {
+    thread_local Fitness own;
+    return own;
+  }
+
+  bool allows(unsigned pu) const noexcept {
+    return affinity_known_ && pu < CPU_SETSIZE && CPU_ISSET(pu, &affinity_);
+  }
+
+  // Threads may be bound anew at any time; reading the mask is a system call.
+  void refresh() noexcept {
+    constexpr unsigned calls_between_reads = 256;
+    if (calls_++ % calls_between_reads == 0)
+      affinity_known_ = sched_getaffinity(0, sizeof affinity_, &affinity_) == 0;
+  }
+
+  // False outside the thread's own stack: a coroutine or a signal's stack, of unknown size.
+  bool stackHolds(size_t bytes) const noexcept {
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    return here >= stack_low_ && here < stack_high_ && here - stack_low_ >= bytes;
+  }
+
+ private:
+  Fitness() noexcept {
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void* low = nullptr;
+    size_t size = 0;
+    if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+      stack_low_ = reinterpret_cast<uintptr_t>(low);
+      stack_high_ = stack_low_ + size;
+    }
+    pthread_attr_destroy(&attributes);
+  }
+
+  cpu_set_t affinity_;
+  bool affinity_known_ = false;
+  unsigned calls_ = 0;
+  uintptr_t stack_low_ = 0;
+  uintptr_t stack_high_ = 0;
+};
+
+}  // namespace
+
+Runner& Runner::current() {
+  if (adopted) return *adopted;
+  thread_local Runner own;
+  return own;
+}
+
+void Runner::adopt(Runner& runner) noexcept { adopted = &runner; }
+
+Executor* Runner::workerOf() noexcept { return adopted ? adopted->executor : nullptr; }
+
+bool affinityAllows(const std::vector<unsigned>& pus) noexcept {
+  Fitness& fitness = Fitness::current();
+  fitness.refresh();
+  for (const unsigned pu : pus)
+    if (fitness.allows(pu)) return true;
+  return false;
+}
+
+bool stackHolds(size_t bytes) noexcept { return Fitness::current().stackHolds(bytes); }
+
+}  // namespace weft::cpu

@@ -1,0 +1,42 @@
+// A thread that runs operations: one of the executor's workers, or an application thread that
+// waits for something.
+#pragma once
+
+#include <tbb/task_group.h>
+
+#include <atomic>
+#include <vector>
+
+#include "backends/cpu/launch.h"
+#include "backends/cpu/scratch.h"
+
+namespace weft::cpu {
+
+class Executor;
+
+// Used by its thread alone, `gate` and what follows it aside (see Job).
+struct Runner {
+  Executor* executor = nullptr;  // a worker's; nullptr on an application thread
+  bool hot = false;              // a worker in the middle of tiny operations
+  Scratch scratch;
+  LaunchFrame frame;
+
+  // While it takes part in a job the thread waits for `gate`, which `ticket` keeps closed.
+  tbb::task_group gate;
+  tbb::task_handle ticket;
+  std::atomic<bool> gate_opened{false};
+
+  // The calling thread's; an application thread's is made on first use.
+  static Runner& current();
+  // Makes `runner` the calling thread's, for a worker's lifetime.
+  static void adopt(Runner& runner) noexcept;
+  // The executor that the calling thread is a worker of, or nullptr.
+  static Executor* workerOf() noexcept;
+};
+
+// May the calling thread run something on these PUs? Its affinity is cached.
+bool affinityAllows(const std::vector<unsigned>& pus) noexcept;
+// Is that much of the calling thread's stack left?
+bool stackHolds(size_t bytes) noexcept;
+
+}  // namespace weft::cpu

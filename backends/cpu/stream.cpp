@@ -1,0 +1,45 @@
+#include "backends/cpu/stream.h"
+
+namespace weft::cpu {
+
+bool StreamCore::push(port::Operation& operation) noexcept {
+  port::Operation* head = inbox_.load(std::memory_order_relaxed);
+  do operation.next = head;
+  while (!inbox_.compare_exchange_weak(head, &operation, std::memory_order_release,
+                                       std::memory_order_relaxed));
+  return pending_.fetch_add(1, std::memory_order_acq_rel) == 0;
+}
+
+port::Operation& StreamCore::front() noexcept {
+  if (!outbox_) {
+    port::Operation* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+    while (newest) {
+      port::Operation* older = newest->next;
+      newest->next = outbox_;
+      outbox_ = newest;
+      newest = older;
+    }
+  }
+  return *outbox_;
+}
+
+void StreamCore::pop() noexcept { outbox_ = outbox_->next; }
+
+bool StreamCore::drop() noexcept { return pending_.fetch_sub(1, std::memory_order_acq_rel) != 1; }
+
+void Stream::submit(port::Operation& operation) noexcept {
+  // After push() this stream may be gone, unless the token is ours: whoever has it cannot be
+  // through with every operation. (Holders run no more operations than have been counted, so the
+  // count inside push() is safe too.)
+  StreamCore& core = *core_;
+  if (!core.push(operation)) return;
+  core.retain();  // the token's reference
+  core.executor->ready(core);
+}
+
+void Stream::assist(const std::function<bool()>& done) noexcept {
+  const Ref<StreamCore> core = core_;
+  core->executor->assist(*core, done);
+}
+
+}  // namespace weft::cpu

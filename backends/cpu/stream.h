@@ -1,0 +1,60 @@
+// A queue of operations of one device.
+//
+// A stream with something to run is in the executor's ready list, or one thread holds it (its
+// *token*, which comes with a reference). Only the holder takes operations out. The holder of an
+// in-order stream keeps the token until the operation has finished; that of an unordered one gives
+// it back once it has taken one.
+#pragma once
+
+#include <atomic>
+
+#include "backends/cpu/executor.h"
+#include "core/ports/device.h"
+#include "core/ref.h"
+
+namespace weft::cpu {
+
+// What outlives port::Stream: it may be destroyed as soon as the last finished() has been called,
+// while the thread that called it is still on its way out.
+class StreamCore final : public Object {
+ public:
+  StreamCore(Ref<Executor> executor, port::Order order)
+      : executor(std::move(executor)), order(order) {}
+
+  // True when the caller has to make the stream ready.
+  bool push(port::Operation& operation) noexcept;
+
+  // For the holder of the token, while push() counts exceed drop() counts.
+  port::Operation& front() noexcept;
+  void pop() noexcept;
+  // Counts an operation as dealt with. False: none is left, and the token is gone.
+  bool drop() noexcept;
+
+  const Ref<Executor> executor;
+  const port::Order order;
+
+  // The executor's, under its lock; `queued` may be read at any time.
+  StreamCore* previous = nullptr;
+  StreamCore* next = nullptr;
+  std::atomic<bool> queued{false};
+
+ private:
+  std::atomic<port::Operation*> inbox_{nullptr};  // newest first
+  port::Operation* outbox_ = nullptr;             // oldest first; the holder's
+  std::atomic<uint64_t> pending_{0};
+};
+
+class Stream final : public port::Stream {
+ public:
+  Stream(Ref<Executor> executor, port::Order order)
+      : core_(Ref<StreamCore>::adopt(new StreamCore(std::move(executor), order))) {}
+
+  void submit(port::Operation& operation) noexcept override;
+  void flush() noexcept override {}  // submit() hands over at once
+  void assist(const std::function<bool()>& done) noexcept override;
+
+ private:
+  Ref<StreamCore> core_;
+};
+
+}  // namespace weft::cpu

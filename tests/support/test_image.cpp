@@ -1,0 +1,70 @@
+#include "tests/support/test_image.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <span>
+
+namespace weft::test {
+namespace {
+
+using enum ArgumentKind;
+
+struct Row {
+  const char* name;
+  std::initializer_list<ArgumentKind> arguments;
+};
+
+const Row rows[] = {
+    {"add_one", {global_pointer}},
+    {"scale", {global_pointer, global_pointer, value}},
+    {"busy", {value, global_pointer}},
+    {"who", {value, global_pointer}},
+    {"wait_flag", {global_pointer}},
+    {"set_flag", {global_pointer}},
+    {"float_state", {global_pointer}},
+    {"local_memory", {global_pointer, local_pointer, local_pointer}},
+    {"program_scope", {global_pointer}},
+    {"record_fields", {global_pointer}},
+    {"empty", {}},
+};
+
+KernelInfo describe(const Row& row) {
+  KernelInfo info;
+  info.name = info.symbol = row.name;
+  for (const ArgumentKind kind : row.arguments) {
+    ArgumentInfo argument;
+    argument.kind = kind;
+    argument.size = 8;
+    argument.alignment = 8;
+    info.arguments.push_back(argument);
+  }
+  if (info.name == "local_memory") {
+    info.local_bytes = 40;
+    info.lane_context_bytes = 16;
+    info.arguments[2].alignment = 64;
+  }
+  return info;
+}
+
+}  // namespace
+
+Image testImage(const port::Target& target) {
+  Image image;
+  image.kind = ImageKind::executable;
+  image.target = target;
+  for (const Row& row : rows) image.kernels.push_back(describe(row));
+  std::ifstream file(WEFT_TEST_KERNELS, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto view = std::as_bytes(std::span(bytes));
+  image.payload.assign(view.begin(), view.end());
+  return image;
+}
+
+uint32_t kernelIndex(std::string_view name) {
+  for (uint32_t i = 0; i < std::size(rows); ++i)
+    if (rows[i].name == name) return i;
+  std::abort();  // a mistake in the test itself
+}
+
+}  // namespace weft::test

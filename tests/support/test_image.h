@@ -1,0 +1,14 @@
+// An executable image of the kernels in kernels.cpp.
+#pragma once
+
+#include <string_view>
+
+#include "core/image.h"
+
+namespace weft::test {
+
+Image testImage(const port::Target& target);
+// The index of a kernel of testImage().
+uint32_t kernelIndex(std::string_view name);
+
+}  // namespace weft::test
