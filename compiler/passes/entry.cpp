@@ -1,0 +1,427 @@
+#include "compiler/passes/entry.h"
+
+#include <cstddef>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "compiler/passes/lane_loops.h"
+#include "core/ports/launch.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::AllocaInst;
+using llvm::BasicBlock;
+using llvm::Function;
+using llvm::Value;
+using Builder = llvm::IRBuilder<>;
+
+constexpr uint64_t capacity_multiple = 64;
+
+// Calls to region functions: the kernel's own arguments, the environment, the group slots.
+class RegionCaller {
+ public:
+  RegionCaller(const KernelBody& body, llvm::SmallVector<Value*> arguments)
+      : first_(body.firstHidden()), arguments_(std::move(arguments)) {}
+
+  Value*& hidden(unsigned parameter) { return arguments_[first_ + parameter]; }
+  const llvm::SmallVector<Value*>& arguments() const { return arguments_; }
+
+  llvm::CallInst* call(Builder& builder, const Region& region, const Lane& lane,
+                       llvm::ArrayRef<Value*> slots, llvm::ArrayRef<Value*> slot_results) {
+    llvm::SmallVector<Value*> all = arguments_;
+    for (unsigned d = 0; d < 3; ++d) all[first_ + env::local_id + d] = lane.local_id[d];
+    all[first_ + env::lane] = lane.lane;
+    llvm::append_range(all, slots);
+    llvm::append_range(all, slot_results);
+    return builder.CreateCall(region.function, all);
+  }
+
+  std::array<Value*, 3> localSize() {
+    return {hidden(env::local_size), hidden(env::local_size + 1), hidden(env::local_size + 2)};
+  }
+
+ private:
+  unsigned first_;
+  llvm::SmallVector<Value*> arguments_;
+};
+
+Value* statePlace(Builder& builder, const SplitKernel& split, RegionCaller& caller, Value* lane) {
+  return split.layout.address(builder, split.state_slot, caller.hidden(env::context),
+                              caller.hidden(env::lane_capacity), lane);
+}
+
+// The least and the greatest of the lanes' states.
+struct StateRange {
+  AllocaInst *least, *greatest;
+
+  static StateRange create(Builder& builder) {
+    return {builder.CreateAlloca(builder.getInt32Ty(), nullptr, "least"),
+            builder.CreateAlloca(builder.getInt32Ty(), nullptr, "greatest")};
+  }
+  void reset(Builder& builder) const {
+    builder.CreateStore(builder.getInt32(~0u), least);
+    builder.CreateStore(builder.getInt32(0), greatest);
+  }
+  void include(Builder& builder, Value* state) const {
+    fold(builder, least, llvm::Intrinsic::umin, state);
+    fold(builder, greatest, llvm::Intrinsic::umax, state);
+  }
+  static void fold(Builder& builder, AllocaInst* place, llvm::Intrinsic::ID id, Value* state) {
+    Value* old = builder.CreateLoad(builder.getInt32Ty(), place);
+    builder.CreateStore(builder.CreateBinaryIntrinsic(id, old, state), place);
+  }
+  Value* agree(Builder& builder) const {
+    return builder.CreateICmpEQ(builder.CreateLoad(builder.getInt32Ty(), least),
+                                builder.CreateLoad(builder.getInt32Ty(), greatest));
+  }
+};
+
+// The way for lanes that went apart: takes every lane through the region that it is at, until all
+// agree again. Returns what they agree on. Parameters are those of a region, with a pointer to all
+// group slots in place of these.
+class DivergentFunction {
+ public:
+  DivergentFunction(llvm::Module& module, const KernelBody& body, SplitKernel& split)
+      : split_(split), slots_(llvm::StructType::get(module.getContext(), split.group_slots)) {
+    llvm::LLVMContext& context = module.getContext();
+    llvm::FunctionType* region = split.regions[0].function->getFunctionType();
+    llvm::SmallVector<llvm::Type*> types(
+        region->params().take_front(body.firstHidden() + env::count));
+    types.push_back(llvm::PointerType::get(context, 0));
+    function_ =
+        Function::Create(llvm::FunctionType::get(llvm::Type::getInt32Ty(context), types, false),
+                         llvm::GlobalValue::InternalLinkage, body.name + ".divergent", module);
+    function_->setAttributes(split.regions[0].function->getAttributes());
+    function_->addFnAttr(llvm::Attribute::NoInline);
+    emit(body);
+  }
+  Function* function() const { return function_; }
+  llvm::StructType* slots() const { return slots_; }
+
+ private:
+  void emit(const KernelBody& body);
+  Value* step(Builder& builder, RegionCaller& caller, const Lane& lane,
+              llvm::ArrayRef<Value*> values, llvm::ArrayRef<Value*> results);
+
+  SplitKernel& split_;
+  llvm::StructType* slots_;
+  Function* function_;
+};
+
+void DivergentFunction::emit(const KernelBody& body) {
+  llvm::SmallVector<Value*> arguments;
+  for (llvm::Argument& argument : function_->args()) arguments.push_back(&argument);
+  Value* frame = arguments.pop_back_val();
+  RegionCaller caller(body, arguments);
+  Builder builder(BasicBlock::Create(function_->getContext(), "entry", function_));
+  StateRange range = StateRange::create(builder);
+  BasicBlock* phase = BasicBlock::Create(function_->getContext(), "phase", function_);
+  builder.CreateBr(phase);
+  builder.SetInsertPoint(phase);
+  range.reset(builder);
+  llvm::SmallVector<Value*> values, results;
+  for (unsigned i = 0; i < split_.group_slots.size(); ++i) {
+    results.push_back(builder.CreateStructGEP(slots_, frame, i));
+    values.push_back(builder.CreateLoad(split_.group_slots[i], results.back()));
+  }
+  emitLaneLoops(builder, caller.localSize(), nullptr, [&](const Lane& lane) {
+    range.include(builder, step(builder, caller, lane, values, results));
+  });
+  BasicBlock* end = BasicBlock::Create(function_->getContext(), "end", function_);
+  builder.CreateCondBr(range.agree(builder), end, phase);
+  builder.SetInsertPoint(end);
+  builder.CreateRet(builder.CreateLoad(builder.getInt32Ty(), range.least));
+}
+
+// Runs one lane to its next barrier; returns its new state.
+Value* DivergentFunction::step(Builder& builder, RegionCaller& caller, const Lane& lane,
+                               llvm::ArrayRef<Value*> values, llvm::ArrayRef<Value*> results) {
+  Value* place = statePlace(builder, split_, caller, lane.lane);
+  Value* state = builder.CreateLoad(builder.getInt32Ty(), place);
+  BasicBlock* from = builder.GetInsertBlock();
+  BasicBlock* join = BasicBlock::Create(builder.getContext(), "join", function_);
+  llvm::SwitchInst* choice = builder.CreateSwitch(state, join, split_.done());
+  llvm::SmallVector<std::pair<Value*, BasicBlock*>> next{{state, from}};
+  for (unsigned k = 0; k < split_.done(); ++k) {
+    BasicBlock* block = BasicBlock::Create(builder.getContext(), "region", function_);
+    choice->addCase(builder.getInt32(k), block);
+    builder.SetInsertPoint(block);
+    Value* outcome = caller.call(builder, split_.regions[k], lane, values, results);
+    builder.CreateStore(outcome, place);
+    builder.CreateBr(join);
+    next.push_back({outcome, block});
+  }
+  builder.SetInsertPoint(join);
+  llvm::PHINode* phi = builder.CreatePHI(builder.getInt32Ty(), next.size());
+  for (auto& [value, block] : next) phi->addIncoming(value, block);
+  return phi;
+}
+
+class EntryEmitter {
+ public:
+  EntryEmitter(llvm::Module& module, const KernelBody& body, SplitKernel& split,
+               llvm::StringRef symbol);
+  Function* emit();
+
+ private:
+  Value* field(size_t offset, llvm::Type* type);
+  Value* sizes(size_t offset, unsigned dimension) {
+    return field(offset + dimension * sizeof(uint64_t), builder_.getInt64Ty());
+  }
+  Value* kernelArgument(unsigned index);
+  void loadLaunch();
+  void enterGroup(const std::array<Value*, 3>& group);
+  void emitGroup(RegionCaller& caller);
+  void emitRegion(RegionCaller& caller, unsigned index);
+  void dispatch(RegionCaller& caller, const Region& region, Value* outcome);
+  void callDivergent(RegionCaller& caller);
+  void switchTo(Value* state, llvm::ArrayRef<unsigned> outcomes);
+  BasicBlock* newBlock(const llvm::Twine& name) {
+    return BasicBlock::Create(module_.getContext(), name, function_);
+  }
+
+  llvm::Module& module_;
+  const KernelBody& body_;
+  SplitKernel& split_;
+  Builder builder_;
+  Function* function_;
+  llvm::SmallVector<Value*> arguments_;  // of region calls
+  std::array<Value*, 3> begin_, end_;    // the box
+  StateRange range_;
+  AllocaInst* outcome_ = nullptr;
+  llvm::SmallVector<AllocaInst*> slots_, slot_results_;
+  AllocaInst* frame_ = nullptr;  // the group slots, for the divergent function
+  std::optional<DivergentFunction> divergent_;
+  llvm::SmallVector<BasicBlock*> region_blocks_;  // by state; the last is the end of the group
+  BasicBlock* apart_ = nullptr;
+};
+
+EntryEmitter::EntryEmitter(llvm::Module& module, const KernelBody& body, SplitKernel& split,
+                           llvm::StringRef symbol)
+    : module_(module), body_(body), split_(split), builder_(module.getContext()) {
+  llvm::Type* pointer = builder_.getPtrTy();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
+                                       {pointer, pointer, pointer, pointer, pointer}, false);
+  function_ = Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  function_->addFnAttrs(llvm::AttrBuilder(module.getContext(),
+                                          split.regions[0].function->getAttributes().getFnAttrs()));
+  for (unsigned i = 0; i < 5; ++i) {
+    function_->addParamAttr(i, llvm::Attribute::NoAlias);
+    if (i < 3) function_->addParamAttr(i, llvm::Attribute::ReadOnly);
+  }
+  const char* names[] = {"arguments", "record", "box", "local_memory", "context"};
+  for (llvm::Argument& argument : function_->args()) argument.setName(names[argument.getArgNo()]);
+}
+
+// A field of the launch record, which nobody changes while the kernel runs.
+Value* EntryEmitter::field(size_t offset, llvm::Type* type) {
+  Value* place =
+      builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), function_->getArg(1), offset);
+  llvm::LoadInst* load = builder_.CreateLoad(type, place);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(module_.getContext(), {}));
+  return load;
+}
+
+Value* EntryEmitter::kernelArgument(unsigned index) {
+  Value* slot =
+      builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(0), index);
+  Value* place = builder_.CreateLoad(builder_.getPtrTy(), slot);
+  llvm::Type* type = split_.regions[0].function->getArg(index)->getType();
+  switch (body_.arguments[index]) {
+    case ArgumentSource::address:
+      return place;
+    case ArgumentSource::local_offset: {
+      Value* offset = builder_.CreateLoad(builder_.getInt64Ty(), place);
+      Value* address =
+          builder_.CreateInBoundsGEP(builder_.getInt8Ty(), function_->getArg(3), offset);
+      return builder_.CreateAddrSpaceCast(address, type);
+    }
+    case ArgumentSource::value:
+      break;
+  }
+  return builder_.CreateAlignedLoad(type, place, llvm::Align(1));
+}
+
+void EntryEmitter::loadLaunch() {
+  using Record = port::LaunchRecord;
+  for (unsigned i = 0; i < body_.firstHidden(); ++i) arguments_.push_back(kernelArgument(i));
+  arguments_.resize(body_.firstHidden() + env::count, nullptr);
+  auto hidden = [&](unsigned parameter) -> Value*& {
+    return arguments_[body_.firstHidden() + parameter];
+  };
+  hidden(env::work_dim) = field(offsetof(Record, work_dim), builder_.getInt32Ty());
+  hidden(env::services) = field(offsetof(Record, services), builder_.getPtrTy());
+  hidden(env::local_memory) = function_->getArg(3);
+  hidden(env::context) = function_->getArg(4);
+  Value* lanes = builder_.getInt64(1);
+  for (unsigned d = 0; d < 3; ++d) {
+    hidden(env::global_offset + d) = sizes(offsetof(Record, global_offset), d);
+    hidden(env::global_size + d) = sizes(offsetof(Record, global_size), d);
+    hidden(env::group_count + d) = sizes(offsetof(Record, group_count), d);
+    Value* size = sizes(offsetof(Record, local_size), d);
+    hidden(env::enqueued_local_size + d) = size;
+    lanes = builder_.CreateMul(lanes, size, "", true, true);
+    auto box = [&](size_t offset) {
+      Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), function_->getArg(2),
+                                                         offset + d * sizeof(uint64_t));
+      return builder_.CreateLoad(builder_.getInt64Ty(), place);
+    };
+    begin_[d] = box(offsetof(port::GroupBox, begin));
+    end_[d] = box(offsetof(port::GroupBox, end));
+  }
+  lanes = builder_.CreateAdd(lanes, builder_.getInt64(capacity_multiple - 1), "", true, true);
+  hidden(env::lane_capacity) = builder_.CreateAnd(lanes, ~(capacity_multiple - 1));
+  for (unsigned d = 0; d < 3; ++d) hidden(env::local_id + d) = builder_.getInt64(0);
+  hidden(env::lane) = builder_.getInt64(0);
+}
+
+Function* EntryEmitter::emit() {
+  builder_.SetInsertPoint(newBlock("entry"));
+  outcome_ = builder_.CreateAlloca(builder_.getInt32Ty(), nullptr, "outcome");
+  if (split_.keeps_state) {
+    range_ = StateRange::create(builder_);
+    divergent_.emplace(module_, body_, split_);
+    frame_ = builder_.CreateAlloca(divergent_->slots(), nullptr, "frame");
+  }
+  for (llvm::Type* type : split_.group_slots) {
+    slots_.push_back(builder_.CreateAlloca(type, nullptr, "slot"));
+    slot_results_.push_back(builder_.CreateAlloca(type, nullptr, "result"));
+  }
+  loadLaunch();
+
+  std::array<llvm::PHINode*, 3> group;
+  std::array<BasicBlock*, 3> headers;
+  BasicBlock* exit = newBlock("exit");
+  for (unsigned d = 3; d-- > 0;) {
+    BasicBlock* before = builder_.GetInsertBlock();
+    headers[d] = newBlock("groups");
+    BasicBlock* inside = newBlock("inside");
+    builder_.CreateBr(headers[d]);
+    builder_.SetInsertPoint(headers[d]);
+    group[d] = builder_.CreatePHI(builder_.getInt64Ty(), 2, "group");
+    group[d]->addIncoming(begin_[d], before);
+    builder_.CreateCondBr(builder_.CreateICmpULT(group[d], end_[d]), inside,
+                          d == 2 ? exit : nullptr);
+    builder_.SetInsertPoint(inside);
+  }
+  enterGroup({group[0], group[1], group[2]});
+  for (unsigned d = 0; d < 3; ++d) {
+    // Here a loop's body is complete: step, and go on behind the loop.
+    Value* next = builder_.CreateAdd(group[d], builder_.getInt64(1), "", true, true);
+    group[d]->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateBr(headers[d]);
+    if (d == 2) break;
+    BasicBlock* after = newBlock("after");
+    llvm::cast<llvm::BranchInst>(headers[d]->getTerminator())->setSuccessor(1, after);
+    builder_.SetInsertPoint(after);
+  }
+  builder_.SetInsertPoint(exit);
+  builder_.CreateRetVoid();
+  return function_;
+}
+
+void EntryEmitter::enterGroup(const std::array<Value*, 3>& group) {
+  RegionCaller caller(body_, arguments_);
+  for (unsigned d = 0; d < 3; ++d) {
+    Value* enqueued = caller.hidden(env::enqueued_local_size + d);
+    Value* first = builder_.CreateMul(group[d], enqueued, "", true, true);
+    Value* rest = builder_.CreateSub(caller.hidden(env::global_size + d), first, "", true, true);
+    caller.hidden(env::group_id + d) = group[d];
+    caller.hidden(env::global_base + d) =
+        builder_.CreateAdd(caller.hidden(env::global_offset + d), first, "", true, true);
+    caller.hidden(env::local_size + d) =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, enqueued, rest);
+  }
+  emitGroup(caller);
+}
+
+void EntryEmitter::emitGroup(RegionCaller& caller) {
+  for (unsigned k = 0; k < split_.done(); ++k) region_blocks_.push_back(newBlock("region"));
+  region_blocks_.push_back(newBlock("group.end"));
+  if (split_.keeps_state) apart_ = newBlock("apart");
+  builder_.CreateBr(region_blocks_[0]);
+  for (unsigned k = 0; k < split_.done(); ++k) {
+    builder_.SetInsertPoint(region_blocks_[k]);
+    emitRegion(caller, k);
+  }
+  if (split_.keeps_state) {
+    builder_.SetInsertPoint(apart_);
+    callDivergent(caller);
+  }
+  builder_.SetInsertPoint(region_blocks_.back());
+}
+
+void EntryEmitter::emitRegion(RegionCaller& caller, unsigned index) {
+  Region& region = split_.regions[index];
+  llvm::SmallVector<Value*> values, results;
+  for (unsigned i = 0; i < slots_.size(); ++i) {
+    values.push_back(builder_.CreateLoad(split_.group_slots[i], slots_[i]));
+    builder_.CreateStore(values.back(), slot_results_[i]);
+    results.push_back(slot_results_[i]);
+  }
+  bool save_state = region.outcomes.size() > 1 && !region.uniform_outcome;
+  if (save_state) range_.reset(builder_);
+  llvm::CallInst* call = nullptr;
+  emitLaneLoops(builder_, caller.localSize(), region.access_group, [&](const Lane& lane) {
+    call = caller.call(builder_, region, lane, values, results);
+    if (save_state) {
+      auto* store = builder_.CreateStore(call, statePlace(builder_, split_, caller, lane.lane));
+      store->setMetadata(llvm::LLVMContext::MD_access_group, region.access_group);
+      range_.include(builder_, call);
+    } else {
+      builder_.CreateStore(call, outcome_);
+    }
+  });
+  for (unsigned i = 0; i < slots_.size(); ++i)
+    builder_.CreateStore(builder_.CreateLoad(split_.group_slots[i], slot_results_[i]), slots_[i]);
+  if (region.outcomes.empty()) {
+    builder_.CreateUnreachable();  // no lane ever leaves
+  } else if (save_state) {
+    BasicBlock* together = newBlock("together");
+    builder_.CreateCondBr(range_.agree(builder_), together, apart_);
+    builder_.SetInsertPoint(together);
+    switchTo(builder_.CreateLoad(builder_.getInt32Ty(), range_.least), region.outcomes);
+  } else {
+    switchTo(builder_.CreateLoad(builder_.getInt32Ty(), outcome_), region.outcomes);
+  }
+  llvm::InlineFunctionInfo info;
+  llvm::InlineFunction(*call, info);
+}
+
+void EntryEmitter::switchTo(Value* state, llvm::ArrayRef<unsigned> outcomes) {
+  if (outcomes.size() == 1) {
+    builder_.CreateBr(region_blocks_[outcomes[0]]);
+    return;
+  }
+  llvm::SwitchInst* choice =
+      builder_.CreateSwitch(state, region_blocks_[outcomes.back()], outcomes.size());
+  for (unsigned outcome : outcomes.drop_back())
+    choice->addCase(builder_.getInt32(outcome), region_blocks_[outcome]);
+}
+
+void EntryEmitter::callDivergent(RegionCaller& caller) {
+  auto place = [&](unsigned i) { return builder_.CreateStructGEP(divergent_->slots(), frame_, i); };
+  for (unsigned i = 0; i < slots_.size(); ++i)
+    builder_.CreateStore(builder_.CreateLoad(split_.group_slots[i], slots_[i]), place(i));
+  llvm::SmallVector<Value*> arguments = caller.arguments();
+  arguments.push_back(frame_);
+  Value* state = builder_.CreateCall(divergent_->function(), arguments);
+  for (unsigned i = 0; i < slots_.size(); ++i)
+    builder_.CreateStore(builder_.CreateLoad(split_.group_slots[i], place(i)), slots_[i]);
+  llvm::SmallVector<unsigned> all;
+  for (unsigned k = 0; k <= split_.done(); ++k) all.push_back(k);
+  switchTo(state, all);
+}
+
+}  // namespace
+
+Function* emitEntry(llvm::Module& module, const KernelBody& body, SplitKernel& split,
+                    llvm::StringRef symbol) {
+  return EntryEmitter(module, body, split, symbol).emit();
+}
+
+}  // namespace weft::compiler

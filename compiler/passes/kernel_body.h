@@ -1,0 +1,35 @@
+// A kernel as a function of one work-item: its own parameters, then the environment.
+#pragma once
+
+#include <llvm/IR/Function.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "compiler/passes/work_items.h"
+#include "core/image.h"
+
+namespace weft::compiler {
+
+// Where a kernel's argument comes from.
+enum class ArgumentSource : uint8_t {
+  value,         // loaded from the argument's bytes
+  local_offset,  // local memory plus the offset in the argument's bytes
+  address,       // a struct: the address of the argument's bytes
+};
+
+struct KernelBody {
+  llvm::Function* function = nullptr;
+  std::string name;
+  std::vector<ArgumentSource> arguments;  // of the kernel's own parameters
+
+  unsigned firstHidden() const { return static_cast<unsigned>(arguments.size()); }
+  llvm::Argument* hidden(unsigned parameter) const {
+    return function->getArg(firstHidden() + parameter);
+  }
+};
+
+// Moves the kernel's code into a body, lowers queries, local variables and struct arguments, and
+// brings it into SSA form. Fills local_bytes. The kernel is left as a declaration.
+KernelBody makeBody(llvm::Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
+                    bool optimize);
+
+}  // namespace weft::compiler

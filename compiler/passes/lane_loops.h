@@ -1,0 +1,22 @@
+// Loops over the lanes of a work-group.
+#pragma once
+
+#include <array>
+
+#include <llvm/ADT/STLFunctionalExtras.h>
+#include <llvm/IR/IRBuilder.h>
+
+namespace weft::compiler {
+
+struct Lane {
+  std::array<llvm::Value*, 3> local_id;
+  llvm::Value* lane;
+};
+
+// Emits, at the builder's position, a nest over z, y and x of `local_size` (each at least 1) with
+// what `emit` makes as its innermost body, and leaves the builder behind it. The innermost loop is
+// marked parallel for the accesses of `access_group`, if any.
+void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
+                   llvm::MDNode* access_group, llvm::function_ref<void(const Lane&)> emit);
+
+}  // namespace weft::compiler

@@ -1,0 +1,88 @@
+#include "compiler/passes/lower_kernels.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "compiler/passes/entry.h"
+#include "compiler/passes/kernel_body.h"
+#include "compiler/passes/prepare.h"
+#include "compiler/passes/regions.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::Function;
+
+// Bytes of stack variables on the deepest chain of calls. Recursion counts once.
+uint64_t stackBytes(const Function& function, llvm::SmallPtrSetImpl<const Function*>& active) {
+  if (function.isDeclaration() || !active.insert(&function).second) return 0;
+  uint64_t deepest = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(function))
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      if (const Function* callee = call->getCalledFunction())
+        deepest = std::max(deepest, stackBytes(*callee, active));
+  active.erase(&function);
+  return allocaBytes(function) + deepest;
+}
+
+// From here on each function is the code of one lane at a time: nothing is convergent.
+void dropConvergence(llvm::Module& module) {
+  for (Function& function : module) {
+    function.removeFnAttr(llvm::Attribute::Convergent);
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        call->removeFnAttr(llvm::Attribute::Convergent);
+  }
+}
+
+void removeDeadFunctions(const SplitKernel& split) {
+  for (const Region& region : split.regions)
+    if (region.function->use_empty()) region.function->eraseFromParent();
+}
+
+void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
+                 const LoweringOptions& options) {
+  llvm::Module& module = *kernel.getParent();
+  llvm::DISubprogram* subprogram = kernel.getSubprogram();
+  KernelBody body = makeBody(kernel, machine, info, options.optimize);
+  kernel.eraseFromParent();
+  SplitKernel split = splitAtBarriers(body);
+  info.symbol = "weft_kernel_" + body.name;
+  Function* entry = emitEntry(module, body, split, info.symbol);
+  entry->setSubprogram(subprogram);
+  removeDeadFunctions(split);
+  llvm::SmallPtrSet<const Function*, 8> active;
+  info.has_barriers = split.done() > 1;
+  info.lane_context_bytes = split.layout.bytesPerLane();
+  info.stack_bytes = stackBytes(*entry, active);
+  info.private_bytes = split.layout.privateBytes() + info.stack_bytes;
+}
+
+llvm::Error verify(llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!llvm::verifyModule(module, &stream)) return llvm::Error::success();
+  return llvm::createStringError("internal error: lowering made an invalid module: " + text);
+}
+
+}  // namespace
+
+llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
+                         std::vector<KernelInfo>& kernels, const LoweringOptions& options) {
+  llvm::Expected<std::vector<Function*>> functions = prepareModule(module, machine);
+  if (!functions) return functions.takeError();
+  for (Function* kernel : *functions) {
+    auto info =
+        llvm::find_if(kernels, [&](const KernelInfo& k) { return k.name == kernel->getName(); });
+    if (info == kernels.end())
+      return llvm::createStringError("no description of kernel '" + kernel->getName() + "'");
+    lowerKernel(*kernel, machine, *info, options);
+  }
+  dropConvergence(module);
+  return verify(module);
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,328 @@
+#include "compiler/passes/regions.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include "compiler/passes/prepare.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::AllocaInst;
+using llvm::BasicBlock;
+using llvm::Function;
+using llvm::Instruction;
+using llvm::Value;
+
+// A value on its way over barriers: the stack variable that stands for it in the body, and its
+// place in the context.
+struct Carried {
+  AllocaInst* variable;
+  llvm::BitVector live;  // by barrier
+  unsigned slot;
+};
+
+class Splitter {
+ public:
+  explicit Splitter(KernelBody& body) : body_(body), function_(*body.function) {}
+
+  SplitKernel split();
+
+ private:
+  void placeVariables();
+  void carryValues();
+  Region buildRegion(unsigned index);
+  BasicBlock* start(unsigned index) const {
+    return index == 0 ? first_ : barriers_[index - 1].continuation;
+  }
+  friend class RegionBuilder;
+
+  KernelBody& body_;
+  Function& function_;
+  std::vector<Barrier> barriers_;
+  BasicBlock* prologue_ = nullptr;  // variables, and what every region computes anew
+  BasicBlock* first_ = nullptr;
+  std::vector<Carried> carried_;
+  llvm::DenseMap<const BasicBlock*, unsigned> barrier_of_;
+  llvm::MapVector<AllocaInst*, unsigned> variable_slots_;  // variables in the context
+  SplitKernel result_;
+};
+
+// Builds the function of one region.
+class RegionBuilder {
+ public:
+  RegionBuilder(Splitter& splitter, unsigned index);
+  Region build();
+
+ private:
+  void cloneVariables();
+  void clonePrologue();
+  void cloneBlocks();
+  void restore();
+  void finishExits();
+  void endAtBarrier(BasicBlock* block, unsigned barrier);
+  void annotate();
+  Value* hidden(unsigned parameter) {
+    return region_.function->getArg(splitter_.body_.firstHidden() + parameter);
+  }
+  Value* slotAddress(llvm::IRBuilder<>& builder, unsigned slot) {
+    return splitter_.result_.layout.address(builder, slot, hidden(env::context),
+                                            hidden(env::lane_capacity), hidden(env::lane));
+  }
+
+  Splitter& splitter_;
+  unsigned index_;
+  Region region_;
+  BasicBlock* entry_ = nullptr;
+  llvm::ValueToValueMapTy map_;
+  llvm::SetVector<BasicBlock*> blocks_;      // of the body, in this region
+  std::vector<AllocaInst*> temporaries_;     // stand for carried values
+  llvm::DenseMap<Value*, Value*> restored_;  // value loaded from the context -> its variable
+  llvm::SmallVector<std::pair<llvm::StoreInst*, Value*>> saves_;
+};
+
+llvm::Type* storageType(llvm::Type* type) {
+  return type->isIntegerTy(1) ? llvm::Type::getInt8Ty(type->getContext()) : type;
+}
+
+Value* loadFromSlot(llvm::IRBuilder<>& builder, llvm::Type* type, Value* address) {
+  Value* value = builder.CreateLoad(storageType(type), address);
+  return value->getType() == type ? value : builder.CreateTrunc(value, type);
+}
+
+llvm::StoreInst* storeToSlot(llvm::IRBuilder<>& builder, Value* value, Value* address) {
+  llvm::Type* storage = storageType(value->getType());
+  if (storage != value->getType()) value = builder.CreateZExt(value, storage);
+  return builder.CreateStore(value, address);
+}
+
+RegionBuilder::RegionBuilder(Splitter& splitter, unsigned index)
+    : splitter_(splitter), index_(index) {
+  Function& body = splitter.function_;
+  llvm::SmallVector<llvm::Type*> types(body.getFunctionType()->params());
+  for (llvm::Type* type : splitter.result_.group_slots) types.push_back(type);
+  for (size_t i = 0; i < splitter.result_.group_slots.size(); ++i)
+    types.push_back(llvm::PointerType::get(body.getContext(), 0));
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(body.getContext()), types, false);
+  region_.function =
+      Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                       splitter.body_.name + ".region" + llvm::Twine(index), body.getParent());
+  region_.function->setAttributes(body.getAttributes());
+  region_.access_group = llvm::MDNode::getDistinct(body.getContext(), {});
+  for (llvm::Argument& argument : body.args()) {
+    map_[&argument] = region_.function->getArg(argument.getArgNo());
+    map_[&argument]->setName(argument.getName());
+  }
+  entry_ = BasicBlock::Create(body.getContext(), "entry", region_.function);
+}
+
+Region RegionBuilder::build() {
+  cloneVariables();
+  clonePrologue();
+  cloneBlocks();
+  restore();
+  finishExits();
+  llvm::IRBuilder<> builder(entry_);
+  builder.CreateBr(llvm::cast<BasicBlock>(map_[splitter_.start(index_)]));
+  llvm::DominatorTree tree(*region_.function);
+  llvm::PromoteMemToReg(temporaries_, tree);
+  // What is stored just as it was loaded is there already.
+  for (auto& [store, variable] : saves_) {
+    Value* value = store->getValueOperand();
+    if (auto* extended = llvm::dyn_cast<llvm::ZExtInst>(value)) value = extended->getOperand(0);
+    if (auto it = restored_.find(value); it != restored_.end() && it->second == variable)
+      store->eraseFromParent();
+  }
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(*entry_)))
+    if (llvm::isInstructionTriviallyDead(&instruction)) instruction.eraseFromParent();
+  annotate();
+  llvm::sort(region_.outcomes);
+  return std::move(region_);
+}
+
+void RegionBuilder::cloneVariables() {
+  llvm::IRBuilder<> builder(entry_);
+  llvm::DenseMap<const Value*, unsigned> carried;
+  for (Carried& value : splitter_.carried_) carried[value.variable] = 0;
+  for (Instruction& instruction : *splitter_.prologue_) {
+    auto* variable = llvm::dyn_cast<AllocaInst>(&instruction);
+    if (!variable) continue;
+    if (auto it = splitter_.variable_slots_.find(variable); it != splitter_.variable_slots_.end()) {
+      map_[variable] = slotAddress(builder, it->second);
+      continue;
+    }
+    auto* copy = llvm::cast<AllocaInst>(variable->clone());
+    builder.Insert(copy, variable->getName());
+    map_[variable] = copy;
+    if (carried.contains(variable)) temporaries_.push_back(copy);
+  }
+}
+
+void RegionBuilder::clonePrologue() {
+  for (Instruction& instruction : *splitter_.prologue_) {
+    if (llvm::isa<AllocaInst>(instruction) || instruction.isTerminator()) continue;
+    Instruction* copy = instruction.clone();
+    copy->insertInto(entry_, entry_->end());
+    map_[&instruction] = copy;
+    llvm::RemapInstruction(copy, map_, llvm::RF_NoModuleLevelChanges);
+  }
+}
+
+void RegionBuilder::cloneBlocks() {
+  llvm::SmallVector<BasicBlock*> work{splitter_.start(index_)};
+  while (!work.empty()) {
+    BasicBlock* block = work.pop_back_val();
+    if (!blocks_.insert(block)) continue;
+    if (splitter_.barrier_of_.contains(block)) continue;
+    llvm::append_range(work, llvm::successors(block));
+  }
+  for (BasicBlock* block : blocks_)
+    map_[block] = splitter_.barrier_of_.contains(block)
+                      ? BasicBlock::Create(block->getContext(), "barrier", region_.function)
+                      : llvm::CloneBasicBlock(block, map_, "", region_.function);
+  for (BasicBlock* block : blocks_) {
+    if (splitter_.barrier_of_.contains(block)) continue;
+    for (llvm::PHINode& phi : block->phis()) {
+      auto* copy = llvm::cast<llvm::PHINode>(map_[&phi]);
+      for (unsigned i = copy->getNumIncomingValues(); i-- > 0;)
+        if (!blocks_.contains(copy->getIncomingBlock(i)) ||
+            splitter_.barrier_of_.contains(copy->getIncomingBlock(i)))
+          copy->removeIncomingValue(i, /*DeletePHIIfEmpty=*/false);
+    }
+    for (Instruction& instruction : *llvm::cast<BasicBlock>(map_[block]))
+      llvm::RemapInstruction(&instruction, map_, llvm::RF_NoModuleLevelChanges);
+  }
+}
+
+// Loads what the barrier before this region saved.
+void RegionBuilder::restore() {
+  if (index_ == 0) return;
+  llvm::IRBuilder<> builder(entry_);
+  for (Carried& value : splitter_.carried_) {
+    if (!value.live.test(index_ - 1)) continue;
+    Value* address = slotAddress(builder, value.slot);
+    auto* variable = llvm::cast<AllocaInst>(map_[value.variable]);
+    Value* loaded = loadFromSlot(builder, variable->getAllocatedType(), address);
+    builder.CreateStore(loaded, variable);
+    restored_[loaded] = value.variable;
+  }
+}
+
+void RegionBuilder::finishExits() {
+  for (BasicBlock* block : blocks_) {
+    auto* copy = llvm::cast<BasicBlock>(map_[block]);
+    if (auto it = splitter_.barrier_of_.find(block); it != splitter_.barrier_of_.end()) {
+      endAtBarrier(copy, it->second);
+      region_.outcomes.push_back(it->second + 1);
+    } else if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(copy->getTerminator())) {
+      llvm::IRBuilder<> builder(end);
+      unsigned done = static_cast<unsigned>(splitter_.barriers_.size()) + 1;
+      builder.CreateRet(builder.getInt32(done));
+      end->eraseFromParent();
+      if (!llvm::is_contained(region_.outcomes, done)) region_.outcomes.push_back(done);
+    }
+  }
+}
+
+void RegionBuilder::endAtBarrier(BasicBlock* block, unsigned barrier) {
+  llvm::IRBuilder<> builder(block);
+  for (Carried& value : splitter_.carried_) {
+    if (!value.live.test(barrier)) continue;
+    auto* variable = llvm::cast<AllocaInst>(map_[value.variable]);
+    Value* current = builder.CreateLoad(variable->getAllocatedType(), variable);
+    llvm::StoreInst* store = storeToSlot(builder, current, slotAddress(builder, value.slot));
+    saves_.push_back({store, value.variable});
+  }
+  if (needsFence(*splitter_.barriers_[barrier].call))
+    builder.CreateFence(llvm::AtomicOrdering::AcquireRelease);
+  builder.CreateRet(builder.getInt32(barrier + 1));
+}
+
+// Between barriers the lanes' accesses to shared memory are unordered, and those to the context are
+// the lane's own. Stack variables are shared by the lanes, one after the other: as long as there
+// are any, accesses that may reach them are not marked.
+void RegionBuilder::annotate() {
+  bool has_variables =
+      llvm::any_of(*entry_, [](Instruction& i) { return llvm::isa<AllocaInst>(i); });
+  for (Instruction& instruction : llvm::instructions(*region_.function)) {
+    const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+    if (!pointer || instruction.isVolatile() || instruction.isAtomic()) continue;
+    unsigned space = pointer->getType()->getPointerAddressSpace();
+    bool may_be_variable = has_variables && (space == 0 || space == 4) &&
+                           !instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load) &&
+                           llvm::getUnderlyingObject(pointer) != hidden(env::context);
+    if (may_be_variable) continue;
+    instruction.setMetadata(llvm::LLVMContext::MD_access_group, region_.access_group);
+  }
+}
+
+SplitKernel Splitter::split() {
+  llvm::removeUnreachableBlocks(function_);
+  barriers_ = isolateBarriers(function_);
+  for (unsigned i = 0; i < barriers_.size(); ++i) barrier_of_[barriers_[i].block] = i;
+  prologue_ = &function_.getEntryBlock();
+  first_ = prologue_->splitBasicBlock(prologue_->begin(), "start");
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function_)))
+    if (auto* variable = llvm::dyn_cast<AllocaInst>(&instruction);
+        variable && llvm::isa<llvm::ConstantInt>(variable->getArraySize()))
+      variable->moveBefore(prologue_->getTerminator());
+  placeVariables();
+  carryValues();
+  bool divergent = !barriers_.empty();
+  if (divergent) {
+    result_.state_slot = result_.layout.addPerLane(4, llvm::Align(4));
+    result_.keeps_state = true;
+  }
+  result_.layout.finish();
+  for (unsigned i = 0; i <= barriers_.size(); ++i) {
+    result_.regions.push_back(RegionBuilder(*this, i).build());
+    Region& region = result_.regions.back();
+    region.uniform_outcome = region.outcomes.size() == 1;
+  }
+  function_.eraseFromParent();
+  body_.function = nullptr;
+  return std::move(result_);
+}
+
+// Decides which variables live in the context.
+void Splitter::placeVariables() {
+  const llvm::DataLayout& layout = function_.getDataLayout();
+  bool large = allocaBytes(function_) > max_stack_bytes_per_lane;
+  for (Instruction& instruction : *prologue_) {
+    auto* variable = llvm::dyn_cast<AllocaInst>(&instruction);
+    if (!variable) continue;
+    uint64_t size = variable->getAllocationSize(layout)->getFixedValue();
+    if (isLiveAcross(*variable, barriers_))
+      variable_slots_[variable] = result_.layout.addPerLane(size, variable->getAlign());
+    else if (large && size > 64)
+      variable_slots_[variable] = result_.layout.addPerGroup(size, variable->getAlign());
+  }
+  for (auto& [variable, slot] : variable_slots_)
+    for (llvm::User* user : llvm::make_early_inc_range(variable->users()))
+      if (auto* marker = llvm::dyn_cast<llvm::LifetimeIntrinsic>(user)) marker->eraseFromParent();
+}
+
+void Splitter::carryValues() {
+  const llvm::DataLayout& layout = function_.getDataLayout();
+  for (auto& [value, live] : findLiveAcross(function_, barriers_)) {
+    llvm::Type* storage = storageType(value->getType());
+    unsigned slot = result_.layout.addPerLane(layout.getTypeAllocSize(storage),
+                                              layout.getABITypeAlign(storage));
+    AllocaInst* variable = llvm::DemoteRegToStack(*value, /*VolatileLoads=*/false,
+                                                  prologue_->getTerminator()->getIterator());
+    carried_.push_back({variable, live, slot});
+  }
+}
+
+}  // namespace
+
+SplitKernel splitAtBarriers(KernelBody& body) { return Splitter(body).split(); }
+
+}  // namespace weft::compiler

@@ -1,0 +1,36 @@
+// Cuts a kernel body at its barriers. Region 0 starts at the kernel's entry, region k at the
+// continuation of barrier k-1; each ends at the next barriers or where the kernel returns.
+#pragma once
+
+#include <vector>
+
+#include "compiler/passes/context_layout.h"
+#include "compiler/passes/kernel_body.h"
+#include "compiler/passes/liveness.h"
+
+namespace weft::compiler {
+
+// One region as a function of a lane: the body's parameters, then the value of each group slot,
+// then a pointer to where its new value goes. Returns the region at which the lane goes on, or
+// SplitKernel::done().
+struct Region {
+  llvm::Function* function = nullptr;
+  llvm::SmallVector<unsigned> outcomes;  // sorted
+  bool uniform_outcome = false;          // all lanes that run it agree
+  llvm::MDNode* access_group = nullptr;  // of the accesses that lanes may do in any order
+};
+
+struct SplitKernel {
+  std::vector<Region> regions;
+  std::vector<llvm::Type*> group_slots;  // values that are the same for all lanes
+  ContextLayout layout;
+  unsigned state_slot = 0;  // an i32 per lane: where it goes on; only with divergent outcomes
+  bool keeps_state = false;
+
+  unsigned done() const { return static_cast<unsigned>(regions.size()); }
+};
+
+// Consumes the code of `body`.
+SplitKernel splitAtBarriers(KernelBody& body);
+
+}  // namespace weft::compiler

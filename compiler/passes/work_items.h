@@ -1,0 +1,46 @@
+// Work-item queries and barriers: their names, and the hidden parameters that answer them.
+#pragma once
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+
+namespace weft::compiler {
+
+// Hidden parameters that follow a kernel's own, by position. Each of a group of three is one per
+// dimension. All are i64 but work_dim (i32) and the pointers.
+namespace env {
+enum Parameter : unsigned {
+  work_dim = 0,
+  global_offset = 1,
+  global_size = 4,
+  enqueued_local_size = 7,
+  group_count = 10,
+  group_id = 13,
+  global_base = 16,  // global id of the group's first work-item
+  local_size = 19,   // of this group: smaller at the edges
+  local_id = 22,
+  lane = 25,           // local linear id
+  lane_capacity = 26,  // lanes of a full group, rounded up to 64
+  local_memory = 27,
+  context = 28,
+  services = 29,  // const port::HostServices*
+  count = 30
+};
+}  // namespace env
+
+// Declared by builtins that call back into the host; answered with the launch's services.
+inline constexpr llvm::StringLiteral services_query = "__weft_host_services";
+
+bool isWorkItemQuery(const llvm::Function& function);
+bool isBarrier(const llvm::Function& function);
+// Does the barrier also order memory beyond the work-group?
+bool needsFence(const llvm::CallInst& barrier);
+
+// The types of the hidden parameters, env::count of them.
+llvm::SmallVector<llvm::Type*, env::count> environmentTypes(llvm::LLVMContext& context);
+
+// Replaces the queries of `function`, whose parameters from `first` on are the environment.
+void lowerWorkItemQueries(llvm::Function& function, unsigned first);
+
+}  // namespace weft::compiler

@@ -1,0 +1,70 @@
+// Test support: compiles OpenCL C with clang, lowers it, and runs the entry functions through a
+// JIT.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "compiler/passes/lower_kernels.h"
+#include "core/ports/launch.h"
+
+namespace weft::test {
+
+struct NdRange {
+  uint32_t work_dim = 1;
+  std::array<uint64_t, 3> global{1, 1, 1};
+  std::array<uint64_t, 3> local{1, 1, 1};
+  std::array<uint64_t, 3> offset{0, 0, 0};
+};
+
+port::LaunchRecord recordOf(const NdRange& range);
+
+// OpenCL C to a module for this machine, as lowerKernels wants it. Aborts the test on errors.
+std::unique_ptr<llvm::Module> compileOpenCl(llvm::LLVMContext& context, const std::string& source);
+llvm::TargetMachine& hostMachine();
+// A description with the argument list of each kernel in the module.
+std::vector<KernelInfo> describeKernels(const llvm::Module& module);
+void optimise(llvm::Module& module, llvm::TargetMachine& machine);
+
+class Program {
+ public:
+  explicit Program(const std::string& source, bool optimize = true);
+  ~Program();
+
+  // An argument: the bytes behind arguments[i].
+  struct Argument {
+    std::vector<std::byte> bytes;
+    uint64_t local_bytes = 0;
+  };
+  template <class T>
+  static Argument value(const T& v) {
+    Argument a;
+    a.bytes.resize(sizeof(T));
+    std::memcpy(a.bytes.data(), &v, sizeof(T));
+    return a;
+  }
+  static Argument buffer(const void* pointer) { return value(pointer); }
+  static Argument local(uint64_t bytes) {
+    Argument a = value(uint64_t{0});
+    a.local_bytes = bytes;
+    return a;
+  }
+
+  void run(const std::string& kernel, const NdRange& range, std::vector<Argument> arguments) const;
+  const KernelInfo& info(const std::string& kernel) const;
+  // The optimised module as text.
+  const std::string& text() const { return text_; }
+
+ private:
+  std::vector<KernelInfo> kernels_;
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  std::string text_;
+};
+
+}  // namespace weft::test
