@@ -1,0 +1,33 @@
+// The OpenCL C builtin library of CPU targets. In this order on a module from the front end:
+// linkBuiltins, addVectorVariants, unresolvedFunctions; then the lowering to lanes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <llvm/Support/Error.h>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace weft::compiler {
+
+// Links into `module` the definitions of every OpenCL builtin that it references, transitively, and
+// nothing else, with internal linkage and the C calling convention (their calls are converted too).
+// Work-item queries and barriers stay undefined: the lowering to lanes replaces them. Events become
+// plain pointers. Keeps the module's triple and data layout.
+llvm::Error linkBuiltins(llvm::Module& module);
+
+// Gives the math functions their SLEEF symbols: the ones that suit the target's instructions for
+// scalars and for the program's own vectors, and vector variants that the loop vectoriser may use.
+// Scalar and vector forms of one target return the same bits. Must follow linkBuiltins: without it
+// math symbols stay undefined.
+void addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine);
+
+// As OpenCL C writes them ("foo(float4)"), the functions that are called but neither defined, nor
+// lowered later, nor symbols of the math library. Sorted.
+std::vector<std::string> unresolvedFunctions(const llvm::Module& module);
+
+}  // namespace weft::compiler

@@ -1,0 +1,196 @@
+// Math symbols of the builtin library (cl/sleef.def) become symbols of libsleef.
+//
+// SLEEF's deterministic families return the same bits in every vector width, so that a result does
+// not depend on whether a lane fell into the vector body of a loop or into its remainder: `finz`
+// where fused multiply-add is there, `cinz` where not.
+#include <numeric>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/VFABIDemangler.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include "compiler/builtins/builtins.h"
+#include "compiler/builtins/math_names.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::Function;
+using llvm::StringRef;
+using llvm::Value;
+
+struct Isa {
+  const char* features;  // all must be there
+  unsigned bits;         // of its vectors; 0 for the scalar form
+  const char* family;
+  const char* suffix;
+};
+
+// For each width the first row whose features the target has.
+constexpr Isa isas[] = {
+    {"+avx2,+fma", 0, "finz_", "purecfma"}, {"+avx2,+fma", 128, "finz_", "avx2128"},
+    {"+avx2,+fma", 256, "finz_", "avx2"},   {"+avx512f,+avx2,+fma", 512, "finz_", "avx512f"},
+    {"+sse2", 0, "cinz_", "purec"},         {"+sse4.1", 128, "cinz_", "sse4"},
+    {"+sse2", 128, "cinz_", "sse2"},        {"+avx", 256, "cinz_", "avx"},
+};
+
+llvm::SmallVector<const Isa*, 4> selectIsas(const llvm::TargetMachine& machine) {
+  llvm::SmallVector<const Isa*, 4> chosen;
+  if (!machine.getTargetTriple().isX86()) return chosen;
+  for (const Isa& isa : isas) {
+    if (!machine.getMCSubtargetInfo()->checkFeatures(isa.features)) continue;
+    const bool taken = llvm::any_of(chosen, [&](const Isa* c) { return c->bits == isa.bits; });
+    const bool other_family = !chosen.empty() && StringRef(chosen.front()->family) != isa.family;
+    if (!taken && !other_family) chosen.push_back(&isa);
+  }
+  return chosen;
+}
+
+std::string symbolOf(const MathName& name, const Isa* isa, unsigned width) {
+  const char* precision = name.is_double ? "d" : "f";
+  // Only the fixed names exist everywhere: Sleef_sinf_u10, Sleef_sin_u10.
+  if (!isa) return ("Sleef_" + name.function + (name.is_double ? "_" : "f_") + name.accuracy).str();
+  return ("Sleef_" + llvm::Twine(isa->family) + name.function + precision + llvm::Twine(width) +
+          "_" + name.accuracy + isa->suffix)
+      .str();
+}
+
+class MathLowering {
+ public:
+  MathLowering(llvm::Module& module, const llvm::TargetMachine& machine)
+      : module_(module), isas_(selectIsas(machine)) {}
+
+  void lower(Function& marker, const MathName& name) {
+    Function* scalar = scalarForm(marker, name);
+    if (name.width == 1) {
+      marker.replaceAllUsesWith(scalar);
+    } else {
+      for (llvm::User* user : llvm::make_early_inc_range(marker.users()))
+        lowerCall(*llvm::cast<llvm::CallInst>(user), name, scalar);
+    }
+    marker.eraseFromParent();
+  }
+
+ private:
+  Function* declare(const std::string& symbol, llvm::FunctionType* type) {
+    auto* function = llvm::cast<Function>(module_.getOrInsertFunction(symbol, type).getCallee());
+    function->setDoesNotAccessMemory();
+    function->setDoesNotThrow();
+    function->setWillReturn();
+    function->setNoSync();
+    function->setDoesNotFreeMemory();
+    return function;
+  }
+
+  Function* vectorForm(const MathName& name, const Isa& isa, llvm::Type* element, unsigned arity) {
+    const unsigned width = isa.bits / element->getScalarSizeInBits();
+    auto* vector = llvm::FixedVectorType::get(element, width);
+    const llvm::SmallVector<llvm::Type*> parameters(arity, vector);
+    return declare(symbolOf(name, &isa, width), llvm::FunctionType::get(vector, parameters, false));
+  }
+
+  Function* scalarForm(const Function& marker, const MathName& name) {
+    llvm::Type* element = marker.getReturnType()->getScalarType();
+    const llvm::SmallVector<llvm::Type*> parameters(marker.arg_size(), element);
+    const Isa* isa = isas_.empty() ? nullptr : isas_.front();
+    Function* scalar =
+        declare(symbolOf(name, isa, 1), llvm::FunctionType::get(element, parameters, false));
+    if (!scalar->hasFnAttribute(llvm::VFABI::MappingsAttrName)) describeVariants(*scalar, name);
+    return scalar;
+  }
+
+  // The vectoriser looks variants up by this attribute and needs their declarations to be there.
+  void describeVariants(Function& scalar, const MathName& name) {
+    std::string mappings;
+    llvm::SmallVector<llvm::GlobalValue*> kept;
+    for (const Isa* isa : isas_) {
+      if (isa->bits == 0) continue;
+      Function* vector = vectorForm(name, *isa, scalar.getReturnType(), scalar.arg_size());
+      const unsigned width = isa->bits / scalar.getReturnType()->getScalarSizeInBits();
+      mappings += (mappings.empty() ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width)) +
+                  std::string(scalar.arg_size(), 'v') + "_" + scalar.getName().str() + "(" +
+                  vector->getName().str() + ")";
+      kept.push_back(vector);
+    }
+    if (mappings.empty()) return;
+    scalar.addFnAttr(llvm::VFABI::MappingsAttrName, mappings);
+    llvm::appendToCompilerUsed(module_, kept);
+  }
+
+  // The narrowest vectors that hold `width` elements, or else the widest there are.
+  const Isa* fitting(unsigned bits) const {
+    const Isa* best = nullptr;
+    for (const Isa* isa : isas_) {
+      if (isa->bits == 0) continue;
+      if (!best || (best->bits < bits ? isa->bits > best->bits
+                                      : isa->bits >= bits && isa->bits < best->bits))
+        best = isa;
+    }
+    return best;
+  }
+
+  void lowerCall(llvm::CallInst& call, const MathName& name, Function* scalar) {
+    llvm::IRBuilder<> builder(&call);
+    llvm::Type* element = call.getType()->getScalarType();
+    const Isa* isa = fitting(name.width * element->getScalarSizeInBits());
+    Value* result = isa ? callInPieces(builder, call, name, *isa) : callEach(builder, call, scalar);
+    call.replaceAllUsesWith(result);
+    call.eraseFromParent();
+  }
+
+  Value* callInPieces(llvm::IRBuilder<>& builder, llvm::CallInst& call, const MathName& name,
+                      const Isa& isa) {
+    llvm::Type* element = call.getType()->getScalarType();
+    const unsigned piece = isa.bits / element->getScalarSizeInBits();
+    Function* function = vectorForm(name, isa, element, call.arg_size());
+    llvm::SmallVector<Value*> results;
+    for (unsigned begin = 0; begin < name.width; begin += piece) {
+      // Missing elements repeat the last one: what is there stays on the common path.
+      llvm::SmallVector<int> mask;
+      for (unsigned i = 0; i < piece; ++i)
+        mask.push_back(static_cast<int>(std::min(begin + i, name.width - 1)));
+      llvm::SmallVector<Value*> arguments;
+      for (Value* argument : call.args())
+        arguments.push_back(builder.CreateShuffleVector(argument, mask));
+      results.push_back(builder.CreateCall(function, arguments));
+    }
+    Value* all = llvm::concatenateVectors(builder, results);
+    llvm::SmallVector<int> wanted(name.width);
+    std::iota(wanted.begin(), wanted.end(), 0);
+    return results.size() * piece == name.width ? all : builder.CreateShuffleVector(all, wanted);
+  }
+
+  Value* callEach(llvm::IRBuilder<>& builder, llvm::CallInst& call, Function* scalar) {
+    Value* result = llvm::PoisonValue::get(call.getType());
+    const unsigned width = llvm::cast<llvm::FixedVectorType>(call.getType())->getNumElements();
+    for (unsigned i = 0; i < width; ++i) {
+      llvm::SmallVector<Value*> arguments;
+      for (Value* argument : call.args())
+        arguments.push_back(builder.CreateExtractElement(argument, i));
+      result = builder.CreateInsertElement(result, builder.CreateCall(scalar, arguments), i);
+    }
+    return result;
+  }
+
+  llvm::Module& module_;
+  llvm::SmallVector<const Isa*, 4> isas_;
+};
+
+}  // namespace
+
+void addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine) {
+  llvm::SmallVector<Function*> markers;
+  for (Function& function : module)
+    if (function.isDeclaration() && parseMathName(function.getName())) markers.push_back(&function);
+  if (markers.empty()) return;
+  MathLowering lowering(module, machine);
+  for (Function* marker : markers) lowering.lower(*marker, *parseMathName(marker->getName()));
+}
+
+}  // namespace weft::compiler
