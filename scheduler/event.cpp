@@ -152,10 +152,10 @@ void Event::closeAndNotify(cl_int status) noexcept {
 void Event::wake() noexcept { futex(status_, FUTEX_WAKE, INT32_MAX); }
 
 cl_int Event::wait(Scope scope) {
-  constexpr int spins = 200;  // a few microseconds: the time a wake-up would take
-  for (int i = 0; i < spins && !done(); ++i) relax();
   if (!done() && queue_ && (scope == Scope::whole_queue || !queue_->outOfOrder()))
     queue_->stream().assist([this] { return done(); });
+  constexpr int spins = 50;  // a few microseconds: the time a wake-up would take
+  for (int i = 0; i < spins && !done(); ++i) relax();
   if (done()) return status();
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   for (cl_int seen = status_.load(std::memory_order_seq_cst); seen > CL_COMPLETE;
