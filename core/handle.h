@@ -48,8 +48,10 @@ class HandleObject : public H, public Object {
 
   H* handle() noexcept { return static_cast<H*>(this); }
 
+  // A handle that the application gave up but can still query (a kernel's program) comes back to it
+  // this way.
   void retainHandle() noexcept {
-    this->application_references.fetch_add(1, std::memory_order_relaxed);
+    if (this->application_references.fetch_add(1, std::memory_order_relaxed) == 0) retain();
   }
   // Throws the type's error when the application releases more often than it retained.
   void releaseHandle() {

@@ -1,6 +1,8 @@
 // cl_kernel: an entry of a program, and the arguments of its next launch. Specification 5.9.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,15 +14,27 @@
 
 namespace weft {
 
-struct ArgumentValue {
-  bool set = false;
-  std::vector<std::byte> bytes;  // by-value arguments
-  Ref<MemObject> memory;         // buffer arguments; null is a null pointer
-  size_t local_bytes = 0;        // local pointer arguments
+// The bytes of a by-value argument; the usual few need no allocation.
+class ArgumentBytes {
+ public:
+  const std::byte* data() const { return size_ <= inline_.size() ? inline_.data() : heap_.data(); }
+  size_t size() const { return size_; }
+  void assign(const void* bytes, size_t size);
+
+ private:
+  size_t size_ = 0;
+  alignas(16) std::array<std::byte, 16> inline_{};
+  std::vector<std::byte> heap_;
 };
 
-// The arguments as one launch sees them. Immutable while shared: setting an argument of a kernel
-// whose set is in use by an enqueued launch makes a copy first.
+struct ArgumentValue {
+  bool set = false;
+  ArgumentBytes bytes;     // by-value arguments
+  Ref<MemObject> memory;   // buffer arguments; null is a null pointer
+  size_t local_bytes = 0;  // local pointer arguments
+};
+
+// The arguments as one launch sees them, with the memory objects kept alive.
 class ArgumentSet final : public Object {
  public:
   std::vector<ArgumentValue> values;
@@ -45,7 +59,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   Kernel(const Kernel& other);
 
   Program& program() const { return *program_; }
-  Context& context() const { return program_->context(); }
+  Context& context() const { return program().context(); }
   const std::string& name() const { return name_; }
   // Of the first device that has the kernel; arguments are the same on all.
   const KernelInfo& info() const { return devices_.front().info(); }
@@ -55,22 +69,38 @@ class Kernel final : public HandleObject<_cl_kernel> {
   const std::vector<DeviceKernel>& devices() const { return devices_; }
 
   // clSetKernelArg, with all its checks. Throws CL_INVALID_ARG_INDEX, _VALUE, _SIZE,
-  // CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER.
+  // CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER, CL_INVALID_DEVICE_QUEUE.
   void setArgument(cl_uint index, size_t size, const void* value);
 
-  // The current arguments, shared. Throws CL_INVALID_KERNEL_ARGS when one was never set.
+  // The current arguments, for one launch. Throws CL_INVALID_KERNEL_ARGS when one was never set or
+  // its memory object is gone.
   Ref<ArgumentSet> arguments() const;
   // Sum of the local memory of local pointer arguments, each rounded to its alignment.
   uint64_t localArgumentBytes() const;
 
  private:
-  ~Kernel() override;
-  ArgumentSet& writableArguments();
+  // "Implementations shall not allow cl_kernel objects to hold reference counts to cl_kernel
+  // arguments, because no mechanism is provided for the user to tell the kernel to release that
+  // ownership right."
+  struct Slot {
+    ArgumentValue value;  // `memory` stays null
+    Weak<MemObject> memory;
+  };
 
-  Ref<Program> program_;
+  ~Kernel() override = default;
+  void setLocal(Slot& slot, size_t size, const void* value);
+  void setBuffer(Slot& slot, size_t size, const void* value);
+  void setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
+
+  Program::Attachment program_;
   std::string name_;
   std::vector<DeviceKernel> devices_;
-  Ref<ArgumentSet> arguments_;
+  std::vector<Slot> slots_;
 };
+
+// clCreateKernelsInProgram: "Kernel objects are not created for any __kernel functions in program
+// that do not have the same function definition across all devices for which a program executable
+// has been successfully built." Throws CL_INVALID_PROGRAM_EXECUTABLE.
+std::vector<Ref<Kernel>> createKernels(Program& program);
 
 }  // namespace weft

@@ -138,6 +138,7 @@ void MemObject::addDestructorCallback(DestructorCallback callback, void* user) {
 }
 
 void MemObject::dispose() noexcept {
+  weak_.clear();
   reap(this, [](Object* object) { static_cast<MemObject*>(object)->destroy(); });
 }
 

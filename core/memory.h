@@ -7,6 +7,7 @@
 #include "core/context.h"
 #include "core/guarded.h"
 #include "core/handle.h"
+#include "core/weak.h"
 
 namespace weft {
 
@@ -84,6 +85,9 @@ class MemObject : public HandleObject<_cl_mem> {
   // The storage of the root, shared by all its sub-buffers; this object's bytes begin at origin().
   Storage& storage() const { return *storage_; }
 
+  // What a kernel keeps of its arguments.
+  const Weak<MemObject>& weak() const { return weak_.handle(); }
+
   bool kernelMayWrite() const { return !(flags_ & CL_MEM_READ_ONLY); }
 
   void addMapping(const Mapping& mapping);
@@ -122,6 +126,7 @@ class MemObject : public HandleObject<_cl_mem> {
   Storage* storage_;
   Guarded<std::vector<Mapping>> mappings_;
   Guarded<std::vector<Destructor>> destructors_;
+  WeakSource<MemObject> weak_{*this};
 };
 
 class Buffer final : public MemObject {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/background.h"
 #include "core/device.h"
 #include "core/handle.h"
 #include "core/ports/compiler.h"
@@ -21,12 +22,15 @@ class Platform final : public HandleObject<_cl_platform_id> {
   const std::vector<Ref<Device>>& devices() const { return devices_; }
   port::Compiler& compiler() const { return *compiler_; }
   const std::vector<port::Diagnostic>& diagnostics() const { return diagnostics_; }
+  // For builds with a callback.
+  Background& background() const { return background_; }
 
  private:
   std::vector<std::unique_ptr<port::Backend>> backends_;
   std::unique_ptr<port::Compiler> compiler_;
   std::vector<port::Diagnostic> diagnostics_;
   std::vector<Ref<Device>> devices_;
+  mutable Background background_;  // last: its work uses all of the above
 };
 
 }  // namespace weft

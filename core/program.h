@@ -3,7 +3,7 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,80 +18,121 @@ namespace weft {
 // kernels keep the one they were created from, so a rebuild never pulls code from under them.
 struct DeviceBuild {
   cl_build_status status = CL_BUILD_NONE;
-  cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
   std::string options;
   std::string log;
-  port::Bytes binary;                    // CL_PROGRAM_BINARIES; empty when there is none
-  std::optional<Image> image;            // `binary` decoded
-  std::shared_ptr<port::Module> module;  // executables only
+  std::shared_ptr<const Image> image;    // null when there is none
+  std::shared_ptr<port::Module> module;  // of a built executable only
+
+  bool executable() const { return status == CL_BUILD_SUCCESS && module; }
+  cl_program_binary_type binaryType() const;
 };
 
-enum class ProgramSource : uint8_t { source, il, binary, linked };
+enum class ProgramSource : uint8_t { source, binary, linked };
 
-// Thread-safe. One build runs at a time per program.
+// Thread-safe. One build, compile or link runs at a time per program.
 class Program final : public HandleObject<_cl_program> {
  public:
-  using BuildCallback = void(CL_CALLBACK*)(cl_program program, void* user);
+  using Devices = std::vector<Ref<Device>>;
+  using Builds = std::vector<std::shared_ptr<const DeviceBuild>>;
 
-  // From source.
-  Program(Ref<Context> context, std::string source);
-  // From images already decoded and checked for their device, one per device. `kind` is binary or
-  // linked.
-  struct DeviceImage {
-    Ref<Device> device;
-    port::Bytes binary;
-    Image image;
+  // Tells the application that a build is done.
+  struct Notify {
+    void(CL_CALLBACK* callback)(cl_program program, void* user) = nullptr;
+    void* user = nullptr;
   };
-  Program(Ref<Context> context, ProgramSource kind, std::vector<DeviceImage> images);
-  // A linked program whose link failed or has not run yet: no images, only devices.
-  Program(Ref<Context> context, std::vector<Ref<Device>> devices);
+
+  struct DeviceBinary {
+    Ref<Device> device;
+    std::shared_ptr<const Image> image;
+  };
+  // Null unless `bytes` is an undamaged image of ours for the device's target.
+  static std::shared_ptr<const Image> decode(const Device& device,
+                                             std::span<const std::byte> bytes);
+
+  // From source, for all devices of the context.
+  Program(Ref<Context> context, std::string source);
+  // From binaries, for their devices.
+  Program(Ref<Context> context, std::vector<DeviceBinary> binaries);
+  // To be filled by linkFrom().
+  Program(Ref<Context> context, Devices devices);
 
   Context& context() const { return *context_; }
   ProgramSource kind() const { return kind_; }
   const std::string& source() const { return source_; }
-  const std::vector<Ref<Device>>& devices() const { return devices_; }
-  void requireDevice(const Device& device) const;  // throws CL_INVALID_DEVICE
+  const Devices& devices() const { return devices_; }
 
-  // The current state for one of devices().
+  // The current state for a device; throws CL_INVALID_DEVICE unless it is one of devices().
   std::shared_ptr<const DeviceBuild> build(const Device& device) const;
+  // The current states, parallel to devices().
+  Builds builds() const;
 
-  // clBuildProgram without its argument checks. Throws CL_INVALID_OPERATION while kernels are
-  // attached or a build is running, CL_INVALID_BINARY, CL_BUILD_PROGRAM_FAILURE. With a callback it
-  // returns at once and the work runs on another thread.
-  void buildFor(const std::vector<Ref<Device>>& devices, const std::string& options,
-                BuildCallback callback, void* user);
-  // clCompileProgram likewise; `headers` pairs include names with programs made from source.
-  void compileFor(const std::vector<Ref<Device>>& devices, const std::string& options,
-                  std::vector<port::Header> headers, BuildCallback callback, void* user);
-  // clLinkProgram: this is the new program (third constructor); inputs hold objects or libraries.
-  // Throws CL_LINK_PROGRAM_FAILURE after recording the log.
-  void linkFrom(std::vector<Ref<Program>> inputs, const std::string& options,
-                BuildCallback callback, void* user);
+  // The three functions below throw CL_INVALID_DEVICE for a device that is not one of devices(),
+  // CL_INVALID_OPERATION while kernels are attached or another build runs, and what is named with
+  // each. With a callback they return true at once and the work runs on another thread; otherwise
+  // they return whether it succeeded for every device.
+
+  // clBuildProgram. CL_INVALID_BUILD_OPTIONS, CL_INVALID_OPERATION.
+  bool buildFor(const Devices& devices, const std::string& options, Notify notify);
+  // clCompileProgram. CL_INVALID_COMPILER_OPTIONS, CL_INVALID_OPERATION.
+  bool compileFor(const Devices& devices, const std::string& options,
+                  std::vector<port::Header> headers, Notify notify);
+  // clLinkProgram: this is the new program, `inputs` hold objects and libraries.
+  // CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION.
+  bool linkFrom(const std::vector<Ref<Program>>& inputs, const std::string& options, Notify notify);
 
   // Kernel names of all devices' executables, in order of definition. Throws
-  // CL_INVALID_PROGRAM_EXECUTABLE when there is none.
+  // CL_INVALID_PROGRAM_EXECUTABLE when there is no executable.
   std::vector<std::string> kernelNames() const;
 
-  void attachKernel() noexcept { kernels_.fetch_add(1, std::memory_order_relaxed); }
-  void detachKernel() noexcept { kernels_.fetch_sub(1, std::memory_order_relaxed); }
+  // A kernel's hold on its program, which cannot be built again meanwhile.
+  class Attachment {
+   public:
+    explicit Attachment(Ref<Program> program);
+    Attachment(const Attachment& other) : Attachment(other.program_) {}
+    Attachment& operator=(const Attachment&) = delete;
+    ~Attachment();
+    Program& operator*() const { return *program_; }
+
+   private:
+    Ref<Program> program_;
+  };
 
  private:
-  struct Slot {
-    std::shared_ptr<const DeviceBuild> build;
+  struct State {
+    Builds builds;  // parallel to devices_
+    uint32_t kernels = 0;
+    bool building = false;
   };
-  using Work = std::function<DeviceBuild(const Device&)>;
+  // One call of the compiler, for devices that share its result.
+  struct Job {
+    Devices devices;
+    std::function<port::CompileResult()> make;  // null: load `image`
+    std::shared_ptr<const Image> image;  // of programs from binaries: what the devices have anyway
+  };
+  using Jobs = std::vector<Job>;
 
-  void run(const std::vector<Ref<Device>>& devices, Work work, cl_int failure,
-           BuildCallback callback, void* user);
+  port::Compiler& compiler() const { return context_->platform().compiler(); }
+  size_t indexOf(const Device& device) const;
+  void checkOptions(const Devices& devices, const std::string& options, port::OptionUse use,
+                    cl_int error);
+  port::CompileRequest requestFor(const Device& device, const std::string& options) const;
+  Job linkJob(Devices devices, const std::vector<std::shared_ptr<const Image>>& images,
+              const std::string& options) const;
+  Jobs loadJobs(const Devices& devices) const;
+
+  bool start(Jobs jobs, const std::string& options, Notify notify);
+  void begin(const Devices& devices, const std::string& options);
+  bool run(const Jobs& jobs, const std::string& options) noexcept;
+  bool runJob(const Job& job, const std::string& options);
   void publish(const Device& device, DeviceBuild build);
+  void end() noexcept;
 
   Ref<Context> context_;
   ProgramSource kind_;
   std::string source_;
-  std::vector<Ref<Device>> devices_;
-  Guarded<std::vector<Slot>> slots_;  // parallel to devices_
-  std::atomic<uint32_t> kernels_{0};
-  std::atomic<bool> building_{false};
+  Devices devices_;
+  std::vector<DeviceBinary> binaries_;  // parallel to devices_ when kind_ is binary
+  Guarded<State> state_;
 };
 
 }  // namespace weft

@@ -15,6 +15,15 @@ class Object {
   Object& operator=(const Object&) = delete;
 
   void retain() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  // Takes a reference unless the last one is already gone. Only while the object's memory is known
+  // to be there (core/weak.h).
+  bool tryRetain() const noexcept {
+    uint32_t count = references_.load(std::memory_order_relaxed);
+    while (count != 0)
+      if (references_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed))
+        return true;
+    return false;
+  }
   void release() const noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       const_cast<Object*>(this)->dispose();

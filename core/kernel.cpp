@@ -1,0 +1,178 @@
+#include "core/kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace weft {
+namespace {
+
+bool sameArgument(const ArgumentInfo& a, const ArgumentInfo& b) {
+  return a.kind == b.kind && a.address == b.address && a.access == b.access && a.size == b.size &&
+         a.type_name == b.type_name;
+}
+
+bool sameDefinition(const KernelInfo& a, const KernelInfo& b) {
+  return std::equal(a.arguments.begin(), a.arguments.end(), b.arguments.begin(), b.arguments.end(),
+                    sameArgument);
+}
+
+// The handle that an argument value holds, null for a null value.
+template <class Handle>
+Handle handleIn(const void* value) {
+  Handle handle = nullptr;
+  if (value) std::memcpy(&handle, value, sizeof handle);
+  return handle;
+}
+
+std::vector<DeviceKernel> findKernel(const Program& program, const std::string& name) {
+  std::vector<DeviceKernel> found;
+  bool executable = false;
+  const Program::Builds builds = program.builds();
+  for (size_t d = 0; d < builds.size(); ++d) {
+    if (!builds[d]->executable()) continue;
+    executable = true;
+    const auto& kernels = builds[d]->image->kernels;
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                     [&](const KernelInfo& info) { return info.name == name; });
+    if (kernel == kernels.end()) continue;
+    found.push_back(
+        {program.devices()[d], builds[d], static_cast<uint32_t>(kernel - kernels.begin())});
+    require(sameDefinition(found.front().info(), *kernel), CL_INVALID_KERNEL_DEFINITION,
+            "the kernel's arguments differ between devices");
+  }
+  require(executable, CL_INVALID_PROGRAM_EXECUTABLE, "the program is not built");
+  require(!found.empty(), CL_INVALID_KERNEL_NAME, "the program has no such kernel");
+  return found;
+}
+
+}  // namespace
+
+void ArgumentBytes::assign(const void* bytes, size_t size) {
+  const auto* begin = static_cast<const std::byte*>(bytes);
+  if (size <= inline_.size())
+    std::copy_n(begin, size, inline_.begin());
+  else
+    heap_.assign(begin, begin + size);
+  size_ = size;
+}
+
+Kernel::Kernel(Ref<Program> program, const std::string& name)
+    : program_(std::move(program)),
+      name_(name),
+      devices_(findKernel(*program_, name)),
+      slots_(info().arguments.size()) {}
+
+Kernel::Kernel(const Kernel& other)
+    : HandleObject(),
+      program_(other.program_),
+      name_(other.name_),
+      devices_(other.devices_),
+      slots_(other.slots_) {}
+
+const DeviceKernel* Kernel::on(const Device& device) const {
+  const auto& named = program().devices();
+  for (const Device* d = &device; d; d = d->parent()) {
+    for (const DeviceKernel& kernel : devices_)
+      if (kernel.device.get() == d) return &kernel;
+    if (std::any_of(named.begin(), named.end(), [&](const auto& n) { return n.get() == d; }))
+      return nullptr;
+  }
+  return nullptr;
+}
+
+void Kernel::setArgument(cl_uint index, size_t size, const void* value) {
+  const auto& arguments = info().arguments;
+  require(index < arguments.size(), CL_INVALID_ARG_INDEX);
+  Slot& slot = slots_[index];
+  switch (arguments[index].kind) {
+    case ArgumentKind::value:
+      setValue(slot, arguments[index], size, value);
+      break;
+    case ArgumentKind::local_pointer:
+      setLocal(slot, size, value);
+      break;
+    case ArgumentKind::global_pointer:
+    case ArgumentKind::constant_pointer:
+      setBuffer(slot, size, value);
+      break;
+    // No object of these kinds can exist, so no value is a valid one.
+    case ArgumentKind::image:
+    case ArgumentKind::pipe:
+      require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
+      throw Error(CL_INVALID_MEM_OBJECT, "not an image or pipe");
+    case ArgumentKind::sampler:
+      require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE);
+      throw Error(CL_INVALID_SAMPLER);
+    case ArgumentKind::queue:
+      require(size == sizeof(cl_command_queue), CL_INVALID_ARG_SIZE);
+      throw Error(CL_INVALID_DEVICE_QUEUE);
+  }
+  slot.value.set = true;
+}
+
+// "For arguments declared with the local qualifier, the size specified will be the size in bytes of
+// the buffer that must be allocated for the local argument [...] arg_value entry must be NULL."
+void Kernel::setLocal(Slot& slot, size_t size, const void* value) {
+  require(value == nullptr, CL_INVALID_ARG_VALUE, "a local argument has no value");
+  require(size > 0, CL_INVALID_ARG_SIZE, "a local argument needs a size");
+  slot.value.local_bytes = size;
+}
+
+// "If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value
+// in which case a NULL value will be used as the value for the argument."
+void Kernel::setBuffer(Slot& slot, size_t size, const void* value) {
+  require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
+  const auto handle = handleIn<cl_mem>(value);
+  if (!handle) {
+    slot.memory = {};
+    return;
+  }
+  const auto& memory = fromHandle<MemObject>(handle);
+  require(&memory.context() == &context(), CL_INVALID_MEM_OBJECT, "a buffer of another context");
+  require(memory.type() == CL_MEM_OBJECT_BUFFER, CL_INVALID_MEM_OBJECT, "not a buffer");
+  slot.memory = memory.weak();
+}
+
+void Kernel::setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value) {
+  require(size == info.size, CL_INVALID_ARG_SIZE);
+  require(value != nullptr, CL_INVALID_ARG_VALUE, "a by-value argument needs a value");
+  slot.value.bytes.assign(value, size);
+}
+
+Ref<ArgumentSet> Kernel::arguments() const {
+  auto set = make<ArgumentSet>();
+  set->values.reserve(slots_.size());
+  for (const Slot& slot : slots_) {
+    require(slot.value.set, CL_INVALID_KERNEL_ARGS, "an argument was never set");
+    ArgumentValue& value = set->values.emplace_back(slot.value);
+    if (!slot.memory) continue;
+    value.memory = slot.memory.lock();
+    require(static_cast<bool>(value.memory), CL_INVALID_KERNEL_ARGS,
+            "an argument's memory object was released");
+  }
+  return set;
+}
+
+uint64_t Kernel::localArgumentBytes() const {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const uint64_t alignment = std::max<uint64_t>(1, info().arguments[i].alignment);
+    bytes += (slots_[i].value.local_bytes + alignment - 1) / alignment * alignment;
+  }
+  return bytes;
+}
+
+std::vector<Ref<Kernel>> createKernels(Program& program) {
+  std::vector<Ref<Kernel>> kernels;
+  for (const std::string& name : program.kernelNames()) {
+    try {
+      kernels.push_back(make<Kernel>(Ref<Program>(&program), name));
+    } catch (const Error& error) {
+      if (error.code() != CL_INVALID_KERNEL_DEFINITION) throw;
+    }
+  }
+  return kernels;
+}
+
+}  // namespace weft

@@ -1,0 +1,337 @@
+#include "core/program.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace weft {
+namespace {
+
+using Images = std::vector<std::shared_ptr<const Image>>;
+
+// Devices whose images are interchangeable, compiled for once.
+std::vector<Program::Devices> groupByTarget(const Program::Devices& devices) {
+  std::vector<Program::Devices> groups;
+  for (const Ref<Device>& device : devices) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) {
+      return other.front()->port().target() == device->port().target() &&
+             other.front()->features() == device->features();
+    });
+    if (group == groups.end())
+      groups.push_back({device});
+    else
+      group->push_back(device);
+  }
+  return groups;
+}
+
+bool hasOption(const std::string& options, std::string_view wanted) {
+  std::istringstream words(options);
+  for (std::string word; words >> word;)
+    if (word == wanted) return true;
+  return false;
+}
+
+// What each input has for the linker, for one device: "All programs specified by input_programs
+// contain a compiled binary or library for the device. In this case, a link is performed [...] None
+// of the programs contain a compiled binary or library for that device. In this case, no link is
+// performed [...] All other cases will return a CL_INVALID_OPERATION error."
+Images inputsFor(const Device& device, const std::vector<Ref<Program>>& inputs) {
+  Images images;
+  for (const Ref<Program>& input : inputs) {
+    const auto& devices = input->devices();
+    const auto known = std::any_of(devices.begin(), devices.end(),
+                                   [&](const auto& other) { return other.get() == &device; });
+    const auto build = known ? input->build(device) : nullptr;
+    if (!build) continue;
+    require(build->status != CL_BUILD_IN_PROGRESS, CL_INVALID_OPERATION, "an input is being built");
+    if (build->image && build->image->kind != ImageKind::executable) images.push_back(build->image);
+  }
+  require(images.empty() || images.size() == inputs.size(), CL_INVALID_OPERATION,
+          "some of the inputs are not compiled for a device that others are compiled for");
+  return images;
+}
+
+// Turns what the compiler gave into an image, or into a message.
+std::shared_ptr<const Image> imageOf(const port::CompileResult& result, std::string& log) {
+  if (!result.ok) return nullptr;
+  auto image = readImage(result.image);
+  if (image) return std::make_shared<const Image>(std::move(*image));
+  log += "error: the compiler returned a damaged image\n";
+  return nullptr;
+}
+
+std::shared_ptr<port::Module> load(const Device& device, const Image& image, std::string& log) {
+  try {
+    return device.port().load(image);
+  } catch (const std::exception& error) {
+    log += std::string("error: the program cannot be loaded: ") + error.what() + "\n";
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+cl_program_binary_type DeviceBuild::binaryType() const {
+  if (!image) return CL_PROGRAM_BINARY_TYPE_NONE;
+  switch (image->kind) {
+    case ImageKind::object:
+      return CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+    case ImageKind::library:
+      return CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    case ImageKind::executable:
+      return CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+  }
+  return CL_PROGRAM_BINARY_TYPE_NONE;
+}
+
+std::shared_ptr<const Image> Program::decode(const Device& device,
+                                             std::span<const std::byte> bytes) {
+  auto image = readImage(bytes);
+  if (!image || image->target != device.port().target()) return nullptr;
+  return std::make_shared<const Image>(std::move(*image));
+}
+
+Program::Program(Ref<Context> context, std::string source)
+    : context_(std::move(context)),
+      kind_(ProgramSource::source),
+      source_(std::move(source)),
+      devices_(context_->devices()) {
+  state_.lock()->builds.assign(devices_.size(), std::make_shared<const DeviceBuild>());
+}
+
+Program::Program(Ref<Context> context, std::vector<DeviceBinary> binaries)
+    : context_(std::move(context)), kind_(ProgramSource::binary), binaries_(std::move(binaries)) {
+  auto state = state_.lock();
+  for (const DeviceBinary& binary : binaries_) {
+    devices_.push_back(binary.device);
+    auto build = std::make_shared<DeviceBuild>();
+    build->image = binary.image;
+    state->builds.push_back(std::move(build));
+  }
+}
+
+Program::Program(Ref<Context> context, Devices devices)
+    : context_(std::move(context)), kind_(ProgramSource::linked), devices_(std::move(devices)) {
+  state_.lock()->builds.assign(devices_.size(), std::make_shared<const DeviceBuild>());
+}
+
+size_t Program::indexOf(const Device& device) const {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const auto& other) { return other.get() == &device; });
+  require(found != devices_.end(), CL_INVALID_DEVICE, "not one of the program's devices");
+  return static_cast<size_t>(found - devices_.begin());
+}
+
+std::shared_ptr<const DeviceBuild> Program::build(const Device& device) const {
+  const size_t index = indexOf(device);
+  return state_.lock()->builds[index];
+}
+
+Program::Builds Program::builds() const { return state_.lock()->builds; }
+
+bool Program::buildFor(const Devices& devices, const std::string& options, Notify notify) {
+  require(kind_ != ProgramSource::linked, CL_INVALID_OPERATION, "the program was linked");
+  checkOptions(devices, options, port::OptionUse::build, CL_INVALID_BUILD_OPTIONS);
+  if (kind_ == ProgramSource::binary) return start(loadJobs(devices), options, notify);
+  Jobs jobs;
+  for (Devices& group : groupByTarget(devices)) {
+    port::CompileRequest request = requestFor(*group.front(), options);
+    jobs.push_back({std::move(group),
+                    [this, request = std::move(request)] { return compiler().build(request); },
+                    nullptr});
+  }
+  return start(std::move(jobs), options, notify);
+}
+
+bool Program::compileFor(const Devices& devices, const std::string& options,
+                         std::vector<port::Header> headers, Notify notify) {
+  require(kind_ == ProgramSource::source, CL_INVALID_OPERATION, "the program has no source");
+  checkOptions(devices, options, port::OptionUse::compile, CL_INVALID_COMPILER_OPTIONS);
+  Jobs jobs;
+  for (Devices& group : groupByTarget(devices)) {
+    port::CompileRequest request = requestFor(*group.front(), options);
+    request.headers = headers;
+    jobs.push_back({std::move(group),
+                    [this, request = std::move(request)] { return compiler().compile(request); },
+                    nullptr});
+  }
+  return start(std::move(jobs), options, notify);
+}
+
+bool Program::linkFrom(const std::vector<Ref<Program>>& inputs, const std::string& options,
+                       Notify notify) {
+  const std::string complaint = compiler().checkOptions(options, port::OptionUse::link);
+  require(complaint.empty(), CL_INVALID_LINKER_OPTIONS, complaint.c_str());
+  // Devices of equal target may have been compiled for with unlike options.
+  std::vector<std::pair<Devices, Images>> groups;
+  for (const Devices& same : groupByTarget(devices_)) {
+    const size_t first = groups.size();
+    for (const Ref<Device>& device : same) {
+      Images images = inputsFor(*device, inputs);
+      if (images.empty()) continue;
+      const auto group = std::find_if(groups.begin() + static_cast<ptrdiff_t>(first), groups.end(),
+                                      [&](const auto& other) { return other.second == images; });
+      if (group == groups.end())
+        groups.push_back({{device}, std::move(images)});
+      else
+        group->first.push_back(device);
+    }
+  }
+  require(!groups.empty(), CL_INVALID_OPERATION, "no input is compiled for any of the devices");
+  Jobs jobs;
+  for (auto& [devices, images] : groups)
+    jobs.push_back(linkJob(std::move(devices), images, options));
+  return start(std::move(jobs), options, notify);
+}
+
+std::vector<std::string> Program::kernelNames() const {
+  std::vector<std::string> names;
+  bool any = false;
+  for (const auto& build : builds()) {
+    if (!build->executable()) continue;
+    any = true;
+    for (const KernelInfo& kernel : build->image->kernels)
+      if (std::find(names.begin(), names.end(), kernel.name) == names.end())
+        names.push_back(kernel.name);
+  }
+  require(any, CL_INVALID_PROGRAM_EXECUTABLE, "the program is not built");
+  return names;
+}
+
+Program::Attachment::Attachment(Ref<Program> program) : program_(std::move(program)) {
+  program_->state_.with([](State& state) { ++state.kernels; });
+}
+
+Program::Attachment::~Attachment() {
+  program_->state_.with([](State& state) { --state.kernels; });
+}
+
+// Unknown options leave a failed build behind, so that its log can name them.
+void Program::checkOptions(const Devices& devices, const std::string& options, port::OptionUse use,
+                           cl_int error) {
+  const std::string complaint = compiler().checkOptions(options, use);
+  if (complaint.empty()) return;
+  begin(devices, options);
+  for (const Ref<Device>& device : devices)
+    publish(*device, {CL_BUILD_ERROR, options, complaint, nullptr, nullptr});
+  end();
+  throw Error(error, complaint);
+}
+
+port::CompileRequest Program::requestFor(const Device& device, const std::string& options) const {
+  return {source_, options, {}, device.port().target(), device.features()};
+}
+
+Program::Job Program::linkJob(Devices devices, const Images& images,
+                              const std::string& options) const {
+  const Device& device = *devices.front();
+  port::LinkRequest request;
+  for (const auto& image : images) request.objects.push_back(writeImage(*image));
+  request.options = options;
+  request.make_library = hasOption(options, "-create-library");
+  request.target = device.port().target();
+  request.features = device.features();
+  return {std::move(devices),
+          [this, request = std::move(request)] { return compiler().link(request); }, nullptr};
+}
+
+Program::Jobs Program::loadJobs(const Devices& devices) const {
+  Jobs jobs;
+  for (const Ref<Device>& device : devices) {
+    const auto& image = binaries_[indexOf(*device)].image;
+    if (image->kind == ImageKind::executable)
+      jobs.push_back({{device}, nullptr, image});
+    else
+      jobs.push_back(linkJob({device}, {image}, {}));
+    jobs.back().image = image;
+  }
+  return jobs;
+}
+
+bool Program::start(Jobs jobs, const std::string& options, Notify notify) {
+  Devices devices;
+  for (const Job& job : jobs) devices.insert(devices.end(), job.devices.begin(), job.devices.end());
+  begin(devices, options);
+  if (!notify.callback) return run(jobs, options);
+  try {
+    context_->platform().background().run(
+        [self = Ref<Program>(this), jobs = std::move(jobs), options, notify] {
+          self->run(jobs, options);
+          notify.callback(self->handle(), notify.user);
+        });
+  } catch (...) {
+    for (const Ref<Device>& device : devices)
+      publish(*device, {CL_BUILD_ERROR, options, {}, nullptr, nullptr});
+    end();
+    throw;
+  }
+  return true;
+}
+
+// "CL_INVALID_OPERATION if the build of a program executable for any of the devices listed in
+// device_list by a previous call [...] has not completed", "... if there are kernel objects
+// attached to program".
+void Program::begin(const Devices& devices, const std::string& options) {
+  std::vector<size_t> indices;
+  for (const Ref<Device>& device : devices) indices.push_back(indexOf(*device));
+  auto pending = std::make_shared<DeviceBuild>();
+  pending->status = CL_BUILD_IN_PROGRESS;
+  pending->options = options;
+  Builds before;  // dropped after the lock: unloading a module calls the backend
+  auto state = state_.lock();
+  require(!state->building, CL_INVALID_OPERATION, "a build of the program is running");
+  require(state->kernels == 0, CL_INVALID_OPERATION, "kernels of the program exist");
+  state->building = true;
+  before = state->builds;
+  for (const size_t index : indices) state->builds[index] = pending;
+}
+
+bool Program::run(const Jobs& jobs, const std::string& options) noexcept {
+  bool ok = true;
+  for (const Job& job : jobs) {
+    try {
+      ok = runJob(job, options) && ok;
+    } catch (const std::exception& error) {
+      ok = false;
+      for (const Ref<Device>& device : job.devices)
+        publish(*device, {CL_BUILD_ERROR, options, error.what(), job.image, nullptr});
+    }
+  }
+  end();
+  return ok;
+}
+
+bool Program::runJob(const Job& job, const std::string& options) {
+  auto image = job.image;
+  std::string log;
+  if (job.make) {
+    const port::CompileResult result = job.make();
+    log = result.log;
+    image = imageOf(result, log);
+  }
+  bool ok = true;
+  for (const Ref<Device>& device : job.devices) {
+    DeviceBuild build{CL_BUILD_SUCCESS, options, log, image, nullptr};
+    if (image && image->kind == ImageKind::executable)
+      build.module = load(*device, *image, build.log);
+    if (!image || (image->kind == ImageKind::executable && !build.module)) {
+      build.status = CL_BUILD_ERROR;
+      build.image = job.image;
+      ok = false;
+    }
+    publish(*device, std::move(build));
+  }
+  return ok;
+}
+
+void Program::publish(const Device& device, DeviceBuild build) {
+  std::shared_ptr<const DeviceBuild> next = std::make_shared<DeviceBuild>(std::move(build));
+  const size_t index = indexOf(device);
+  state_.with([&](State& state) { state.builds[index].swap(next); });
+}
+
+void Program::end() noexcept {
+  state_.with([](State& state) { state.building = false; });
+}
+
+}  // namespace weft
