@@ -4,18 +4,32 @@
 #include "api/info.h"
 #include "core/context.h"
 #include "core/device.h"
+#include "core/kernel.h"
 #include "core/memory.h"
 #include "core/platform.h"
+#include "core/program.h"
 #include "scheduler/event.h"
 #include "scheduler/queue.h"
 
 namespace weft::api {
+
+// What clGetKernelWorkGroupInfo asks about. A sub-device may use the code of its parent.
+struct KernelOnDevice {
+  const Kernel& kernel;
+  const Device& device;
+  const DeviceKernel& code;
+};
 
 extern const InfoTable<Platform> platform_info;
 extern const InfoTable<Device> device_info;
 extern const InfoTable<Context> context_info;
 extern const InfoTable<Queue> queue_info;
 extern const InfoTable<MemObject> memory_info;
+extern const InfoTable<Program> program_info;
+extern const InfoTable<const DeviceBuild> program_build_info;
+extern const InfoTable<Kernel> kernel_info;
+extern const InfoTable<const KernelOnDevice> kernel_work_group_info;
+extern const InfoTable<const ArgumentInfo> kernel_argument_info;
 extern const InfoTable<Event> event_info;
 extern const InfoTable<Event> profiling_info;
 
