@@ -1,8 +1,7 @@
-/* Weft's own extension to OpenCL: cl_weft_statistics. Plain C; include after or instead of cl.h.
+/* Weft's own extensions to OpenCL. Plain C.
  *
- * Obtain the function with
- *   clGetExtensionFunctionAddressForPlatform(platform, "clGetContextStatisticsWEFT")
- * where CL_PLATFORM_EXTENSIONS names CL_WEFT_STATISTICS_EXTENSION_NAME. */
+ * Obtain a function with clGetExtensionFunctionAddressForPlatform where CL_PLATFORM_EXTENSIONS
+ * names its extension. */
 #ifndef CL_WEFT_EXT_H
 #define CL_WEFT_EXT_H
 
@@ -12,6 +11,7 @@
 extern "C" {
 #endif
 
+/* cl_weft_statistics: "clGetContextStatisticsWEFT" */
 #define CL_WEFT_STATISTICS_EXTENSION_NAME "cl_weft_statistics"
 
 /* What one device did for one context since the context was created. */
@@ -24,13 +24,22 @@ typedef struct {
 } cl_device_statistics_weft;
 
 /* Fills `statistics` unless it is NULL, and stores the structure's size in `size_ret` unless that
- * is not NULL. Thread-safe; the values are those of one moment.
+ * is NULL. Thread-safe; the values are those of one moment.
  *   CL_INVALID_CONTEXT, CL_INVALID_DEVICE (not one of the context's), CL_INVALID_VALUE (`size` is
  *   too small for a non-NULL `statistics`). */
 typedef cl_int(CL_API_CALL *clGetContextStatisticsWEFT_fn)(cl_context context, cl_device_id device,
                                                            size_t size,
                                                            cl_device_statistics_weft *statistics,
                                                            size_t *size_ret);
+
+/* cl_weft_report: "clGetPlatformReportWEFT" */
+#define CL_WEFT_REPORT_EXTENSION_NAME "cl_weft_report"
+
+/* Text for people, one "subject: state" a line, such as what each backend found or missed and where
+ * the kernel cache is. Size rules as for CL_PLATFORM_NAME.
+ *   CL_INVALID_PLATFORM, CL_INVALID_VALUE (`size` is too small for a non-NULL `text`). */
+typedef cl_int(CL_API_CALL *clGetPlatformReportWEFT_fn)(cl_platform_id platform, size_t size,
+                                                        char *text, size_t *size_ret);
 
 #ifdef __cplusplus
 }

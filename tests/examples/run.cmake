@@ -1,4 +1,5 @@
-# cmake -DEXPECTED=regex -P run.cmake -- program arguments...
+# cmake -DEXPECTED=regex [-DSTATUS=n] -P run.cmake -- program arguments...
+# The program ends with that status (0) and prints something that matches.
 set(command)
 set(after FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -9,12 +10,15 @@ foreach(i RANGE ${last})
     set(after TRUE)
   endif()
 endforeach()
+if(NOT DEFINED STATUS)
+  set(STATUS 0)
+endif()
 
 execute_process(COMMAND ${command} OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE status)
 message("${output}${errors}")
-if(NOT status EQUAL 0)
-  message(FATAL_ERROR "exit status ${status}")
+if(NOT status STREQUAL STATUS)
+  message(FATAL_ERROR "exit status ${status}, expected ${STATUS}")
 endif()
-if(NOT output MATCHES "${EXPECTED}")
+if(NOT "${output}${errors}" MATCHES "${EXPECTED}")
   message(FATAL_ERROR "the output does not match: ${EXPECTED}")
 endif()
