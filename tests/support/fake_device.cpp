@@ -367,7 +367,10 @@ std::unique_ptr<port::Module> FakeDevice::load(const Image& image) {
   const std::lock_guard lock(mutex_);
   require(!lost_ && !takeFailure(failing_loads_), CL_OUT_OF_RESOURCES, "the fake does not load");
   auto module = std::make_unique<FakeModule>();
-  if (!image.payload.empty()) module->library = std::make_unique<cpu::Module>(image);
+  if (!image.payload.empty()) {
+    require(image.target == target_, CL_INVALID_BINARY, "made for another processor");
+    module->library = std::make_unique<cpu::Module>(image);
+  }
   for (const KernelInfo& info : image.kernels) {
     module->names.push_back(info.name);
     if (module->library) continue;

@@ -1,0 +1,95 @@
+#include "tests/backends/contract.h"
+
+#include <cstdlib>
+
+#include "backends/cpu/backend.h"
+#include "tests/support/fake_device.h"
+
+namespace weft::test {
+namespace {
+
+struct Difference {
+  const char* subject;
+  const char* what;
+  const char* reason;
+};
+
+constexpr Difference differences[] = {
+    {"fake", "import", "its memory is not the host's"},
+    {"fake", "host address", "its memory is not the host's"},
+    {"cpu_private", "import", "its memory is to be used as if it were not the host's"},
+    {"cpu_one_unit", "overlap", "one worker runs one operation at a time"},
+};
+
+std::shared_ptr<port::Device> root(port::Backend& backend) {
+  std::vector<port::Diagnostic> diagnostics;
+  return backend.discover(diagnostics).at(0);
+}
+
+std::shared_ptr<port::Device> cpuDevice() { return root(*cpu::makeBackend()); }
+
+std::shared_ptr<port::Device> privateCpuDevice() {
+  setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
+  auto device = cpuDevice();
+  unsetenv("WEFT_CPU_PRIVATE_MEMORY");
+  return device;
+}
+
+// The last unit; the root stays alive with it.
+std::shared_ptr<port::Device> oneUnit() {
+  auto whole = cpuDevice();
+  const std::vector<uint32_t> counts(whole->capabilities().compute_units, 1);
+  auto* keep = new std::pair(whole, whole->partition(counts).back());
+  return {keep->second.get(), [keep](port::Device*) { delete keep; }};
+}
+
+std::shared_ptr<port::Device> fakeDevice() {
+  FakeOptions options;
+  options.manual = false;
+  options.seed = 7;
+  options.max_delay = std::chrono::microseconds(50);
+  return std::make_shared<FakeDevice>(options);
+}
+
+}  // namespace
+
+const std::vector<Subject> subjects = {
+    {"cpu", cpuDevice},
+    {"cpu_one_unit", oneUnit},
+    {"cpu_private", privateCpuDevice},
+    {"fake", fakeDevice},
+};
+
+std::string subjectName(const ::testing::TestParamInfo<Subject>& info) { return info.param.name; }
+
+ContractTest::ContractTest()
+    : device(GetParam().make()),
+      module(device->load(testImage(device->target()))),
+      transfers(device->createStream(port::Order::in_order)) {}
+
+void ContractTest::expectHolds(const std::string& what, bool holds) const {
+  for (const Difference& difference : differences) {
+    if (difference.subject != std::string(GetParam().name) || difference.what != what) continue;
+    EXPECT_FALSE(holds) << what << ": unexpectedly holds, though " << difference.reason;
+    return;
+  }
+  EXPECT_TRUE(holds) << what;
+}
+
+void ContractTest::run(port::Stream& stream, port::Operation::Work work) {
+  TestOperation operation(std::move(work));
+  stream.submit(operation);
+  stream.flush();
+  ASSERT_TRUE(operation.wait());
+  ASSERT_EQ(operation.status, 0);
+}
+
+void ContractTest::write(port::Memory& memory, const void* from, size_t bytes, size_t offset) {
+  run(*transfers, copyToDevice(from, memory, bytes, offset));
+}
+
+void ContractTest::read(port::Memory& memory, void* to, size_t bytes, size_t offset) {
+  run(*transfers, copyToHost(memory, to, bytes, offset));
+}
+
+}  // namespace weft::test

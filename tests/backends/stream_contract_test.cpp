@@ -1,0 +1,218 @@
+// Streams: order, overlap, what an operation is told, failures.
+#include <random>
+#include <thread>
+
+#include "core/error.h"
+#include "tests/backends/contract.h"
+
+namespace weft::test {
+namespace {
+
+using namespace std::chrono_literals;
+using StreamContract = ContractTest;
+using Operations = std::vector<std::unique_ptr<TestOperation>>;
+
+TEST_P(StreamContract, EachOperationIsToldOnce) {
+  auto memory = device->allocate(4096, 128);
+  std::vector<uint8_t> host(4096);
+  TestLaunch launch(*module, kernelIndex("add_one"), 100);
+  launch.memory(memory.get());
+  port::Fill fill;
+  fill.memory = memory.get();
+  fill.size = 4096;
+  int calls = 0;
+  const port::HostCall call{[](void* n) { ++*static_cast<int*>(n); }, &calls};
+  const port::Operation::Work works[] = {std::monostate(), fill, launch.whole(), call,
+                                         copyToHost(*memory, host.data(), host.size())};
+  for (const auto order : {port::Order::in_order, port::Order::unordered}) {
+    auto queue = stream(order);
+    for (const auto& work : works) {
+      const port::ClockPair before = device->clocks();
+      TestOperation operation(work);
+      queue->submit(operation);
+      ASSERT_TRUE(operation.wait());
+      const port::ClockPair after = device->clocks();
+      EXPECT_EQ(operation.status, 0);
+      EXPECT_EQ(operation.starts, 1);
+      EXPECT_EQ(operation.finishes, 1);
+      EXPECT_EQ(operation.start_told, operation.start);
+      EXPECT_LE(before.device, operation.start);
+      EXPECT_LE(operation.start, operation.end);
+      EXPECT_LE(operation.end, after.device);
+    }
+  }
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_P(StreamContract, InOrderOperationsFollowEachOther) {
+  constexpr int count = 600;
+  auto memory = device->allocate(64 * 4, 128);
+  std::vector<uint32_t> values(64, 1);
+  write(*memory, values.data(), 256);
+  auto queue = stream();
+  TestLaunch add(*module, kernelIndex("add_one"), 64);
+  add.memory(memory.get());
+  TestLaunch triple(*module, kernelIndex("scale"), 64);
+  triple.memory(memory.get()).memory(memory.get()).value(3);
+  Operations operations;
+  uint32_t expected = 1;
+  for (int i = 0; i < count; ++i) {
+    operations.push_back(std::make_unique<TestOperation>((i % 3 ? add : triple).whole()));
+    expected = i % 3 ? expected + 1 : expected * 3;
+    queue->submit(*operations.back());
+  }
+  for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+  for (size_t i = 1; i < operations.size(); ++i) {
+    ASSERT_LE(operations[i - 1]->end, operations[i]->start) << i;
+    ASSERT_LT(operations[i - 1]->rank, operations[i]->rank) << i;
+  }
+  read(*memory, values.data(), 256);
+  EXPECT_EQ(values, std::vector<uint32_t>(64, expected));
+}
+
+// An operation waits, in the middle of its kernel, for one submitted after it.
+TEST_P(StreamContract, UnorderedOperationsOverlap) {
+  auto memory = device->allocate(64, 128);
+  const uint32_t zero = 0, one = 1;
+  write(*memory, &zero, 4);
+  auto queue = stream(port::Order::unordered);
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 3),
+      setting(*module, kernelIndex("set_flag"), 1);
+  waiting.memory(memory.get());
+  setting.memory(memory.get());
+  TestOperation first(waiting.whole()), second(setting.whole());
+  queue->submit(first);
+  queue->submit(second);
+  const bool overlapped = first.wait(device->capabilities().compute_units > 1 ? 20s : 300ms);
+  expectHolds("overlap", overlapped);
+  if (!overlapped) {
+    // Only a device whose memory is the host's can do without, and then this ends it.
+    ASSERT_NE(memory->host(), nullptr);
+    __atomic_store_n(reinterpret_cast<uint32_t*>(memory->host()), one, __ATOMIC_RELEASE);
+  }
+  EXPECT_TRUE(first.wait());
+  EXPECT_TRUE(second.wait());
+}
+
+TEST_P(StreamContract, FailureStaysWithItsOperation) {
+  auto memory = device->allocate(64 * 4, 128);
+  std::vector<uint32_t> values(64, 0);
+  write(*memory, values.data(), 256);
+  TestLaunch good(*module, kernelIndex("add_one"), 64);
+  good.memory(memory.get());
+  TestLaunch huge(*module, kernelIndex("huge_context"), 1);
+  huge.record.local_size[0] = huge.record.global_size[0] = 1024;
+  TestLaunch absent(*module, 999, 1);
+  for (const auto order : {port::Order::in_order, port::Order::unordered}) {
+    auto queue = stream(order);
+    TestOperation before(good.whole()), context(huge.whole()), kernel(absent.whole());
+    for (TestOperation* operation : {&before, &context, &kernel}) queue->submit(*operation);
+    for (TestOperation* operation : {&before, &context, &kernel}) {
+      ASSERT_TRUE(operation->wait());
+      EXPECT_EQ(operation->finishes, 1);
+    }
+    EXPECT_EQ(before.status, 0);
+    EXPECT_EQ(context.status, CL_OUT_OF_RESOURCES);
+    EXPECT_LT(kernel.status, 0);
+    run(*queue, good.whole());
+  }
+  read(*memory, values.data(), 256);
+  EXPECT_EQ(values, std::vector<uint32_t>(64, 4));
+}
+
+TEST_P(StreamContract, FinishedMaySubmitMore) {
+  constexpr int length = 200;
+  auto queue = stream();
+  TestLaunch launch(*module, kernelIndex("empty"), 1);
+  Operations chain;
+  for (int i = 0; i < length; ++i) chain.push_back(std::make_unique<TestOperation>(launch.whole()));
+  for (int i = 0; i + 1 < length; ++i)
+    chain[size_t(i)]->on_finished = [&, i] { queue->submit(*chain[size_t(i) + 1]); };
+  queue->submit(*chain.front());
+  ASSERT_TRUE(chain.back()->wait());
+}
+
+// Deletes itself: the operation's memory is gone when finished() returns.
+struct Fleeting final : port::Operation {
+  explicit Fleeting(std::atomic<int>& left) : left(left) {}
+  void started(port::Nanoseconds) noexcept override {}
+  void finished(port::OperationStatus, port::Nanoseconds, port::Nanoseconds) noexcept override {
+    std::atomic<int>& count = left;
+    delete this;
+    count.fetch_sub(1);
+  }
+  std::atomic<int>& left;
+};
+
+TEST_P(StreamContract, ManyThreadsSubmitToManyStreams) {
+  constexpr int threads = 4, each = 400;
+  std::vector<std::unique_ptr<port::Stream>> queues;
+  for (int i = 0; i < 3; ++i) {
+    queues.push_back(stream(port::Order::in_order));
+    queues.push_back(stream(port::Order::unordered));
+  }
+  auto memory = device->allocate(threads * each * 4, 128);
+  std::vector<uint32_t> values(threads * each, 0);
+  write(*memory, values.data(), values.size() * 4);
+  std::vector<std::unique_ptr<TestLaunch>> launches;
+  for (int i = 0; i < threads * each; ++i) {
+    launches.push_back(std::make_unique<TestLaunch>(*module, kernelIndex("add_one"), 1));
+    launches.back()->memory(memory.get(), size_t(i) * 4);
+  }
+  std::atomic<int> left{threads * each};
+  std::vector<std::thread> submitters;
+  for (int t = 0; t < threads; ++t)
+    submitters.emplace_back([&, t] {
+      std::mt19937 random{unsigned(t)};
+      for (int i = 0; i < each; ++i) {
+        auto* operation = new Fleeting(left);
+        operation->work = launches[size_t(t * each + i)]->whole();
+        queues[random() % queues.size()]->submit(*operation);
+      }
+    });
+  for (auto& submitter : submitters) submitter.join();
+  for (int i = 0; i < 2000 && left != 0; ++i) std::this_thread::sleep_for(10ms);
+  ASSERT_EQ(left, 0);
+  read(*memory, values.data(), values.size() * 4);
+  EXPECT_EQ(values, std::vector<uint32_t>(threads * each, 1));
+}
+
+TEST_P(StreamContract, StreamsMayGoWithTheirLastOperation) {
+  TestLaunch launch(*module, kernelIndex("empty"), 1);
+  for (int i = 0; i < 300; ++i) {
+    auto queue = stream(i % 2 ? port::Order::in_order : port::Order::unordered);
+    TestOperation a(launch.whole()), b(launch.whole());
+    queue->submit(a);
+    queue->submit(b);
+    ASSERT_TRUE(b.wait() && a.wait());
+  }
+}
+
+TEST_P(StreamContract, AssistEndsWhenDone) {
+  auto memory = device->allocate(512 * 4, 128);
+  std::vector<uint32_t> values(512, 0);
+  write(*memory, values.data(), 2048);
+  TestLaunch launch(*module, kernelIndex("busy"), 512);
+  launch.value(20'000).memory(memory.get());
+  for (const auto order : {port::Order::in_order, port::Order::unordered}) {
+    auto queue = stream(order);
+    Operations operations;
+    for (int i = 0; i < 5; ++i) {
+      operations.push_back(std::make_unique<TestOperation>(launch.whole()));
+      queue->submit(*operations.back());
+      // Unordered operations would add to the same elements at once.
+      if (order == port::Order::in_order) continue;
+      queue->assist([&] { return operations.back()->isFinished(); });
+      ASSERT_TRUE(operations.back()->wait());
+    }
+    queue->assist([&] { return operations.back()->isFinished(); });
+    for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+  }
+  read(*memory, values.data(), 2048);
+  EXPECT_EQ(values, std::vector<uint32_t>(512, 10));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, StreamContract, ::testing::ValuesIn(subjects), subjectName);
+
+}  // namespace
+}  // namespace weft::test
