@@ -1,0 +1,54 @@
+#include "compiler/client/client.h"
+
+#include "compiler/client/cache.h"
+#include "compiler/client/connection.h"
+#include "compiler/client/processor.h"
+#include "compiler/options.h"
+#include "core/image.h"
+
+namespace weft {
+namespace {
+
+using namespace compiler;
+
+class Client : public port::Compiler {
+ public:
+  std::string checkOptions(const std::string& options, port::OptionUse use) const override {
+    return parseOptions(options, use).error;
+  }
+  port::CompileResult compile(const port::CompileRequest& request) override {
+    return run(jobOf(request, JobKind::compile));
+  }
+  port::CompileResult link(const port::LinkRequest& request) override {
+    return run(jobOf(request));
+  }
+  port::CompileResult build(const port::CompileRequest& request) override {
+    return run(jobOf(request, JobKind::build));
+  }
+
+ private:
+  port::CompileResult run(const Job& job) {
+    const Hash key = keyOf(job);
+    if (auto result = cache_.find(key); result && readImage(result->image)) return std::move(*result);
+    Answer answer = connection_.ask(job);
+    if (answer.result.ok) cache_.store(key, answer);
+    return std::move(answer.result);
+  }
+
+  Hash keyOf(const Job& job) const {
+    const Hash content = hashJob(job);
+    std::string key = connection_.identity() + "/" + std::to_string(content[0]) + "/" +
+                      std::to_string(content[1]);
+    if (job.target.cpu.empty() || job.target.cpu == "native") key += "/" + processorIdentity();
+    return hashText(key);
+  }
+
+  Cache cache_ = Cache::fromEnvironment();
+  Connection connection_;
+};
+
+}  // namespace
+
+std::unique_ptr<port::Compiler> makeCompiler() { return std::make_unique<Client>(); }
+
+}  // namespace weft

@@ -1,0 +1,123 @@
+#include "compiler/client/spawn.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <vector>
+
+#include "compiler/protocol.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr size_t stack_bytes = 64 << 10;
+constexpr int first_foreign = watch_descriptor + 1;
+
+// Shared by the two short-lived processes below, which run in the caller's memory while the calling
+// thread waits: they may only make system calls.
+struct Plan {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int control;
+  int watch;
+  char* second_stack;
+  int error;
+};
+
+void resetSignals() {
+  struct sigaction standard;
+  std::memset(&standard, 0, sizeof standard);
+  standard.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &standard, nullptr);
+}
+
+// Leaves /dev/null as 0 to 2, `control` as 3 and `watch` as 4.
+bool arrangeDescriptors(const Plan& plan) {
+  const int control = fcntl(plan.control, F_DUPFD, first_foreign);
+  const int watch = plan.watch >= 0 ? fcntl(plan.watch, F_DUPFD, first_foreign) : -1;
+  const int null = open("/dev/null", O_RDWR);
+  if (control < 0 || null < 0) return false;
+  for (int standard = 0; standard <= 2; ++standard)
+    if (dup2(null, standard) < 0) return false;
+  if (dup2(control, control_descriptor) < 0) return false;
+  if (watch < 0)
+    close(watch_descriptor);
+  else if (dup2(watch, watch_descriptor) < 0)
+    return false;
+  if (close_range(first_foreign, ~0u, 0) != 0)
+    for (int fd = first_foreign; fd < 4096; ++fd) close(fd);
+  return true;
+}
+
+int runProgram(void* argument) {
+  Plan& plan = *static_cast<Plan*>(argument);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(plan.program, plan.arguments, plan.environment);
+  plan.error = errno;
+  _exit(127);
+}
+
+// exec gives a process the usual exit signal back, so the program must not be the application's
+// child: this process starts it and ends, and the program is orphaned.
+int runIntermediate(void* argument) {
+  Plan& plan = *static_cast<Plan*>(argument);
+  resetSignals();
+  setsid();
+  if (!arrangeDescriptors(plan) || chdir("/") != 0) {
+    plan.error = errno;
+    _exit(127);
+  }
+  if (clone(runProgram, plan.second_stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan) < 0)
+    plan.error = errno;
+  _exit(0);
+}
+
+// Without what was meant to be loaded into the application.
+std::vector<char*> programEnvironment() {
+  std::vector<char*> result;
+  for (char** entry = environ; entry && *entry; ++entry)
+    if (std::strncmp(*entry, "LD_PRELOAD=", 11) != 0 && std::strncmp(*entry, "LD_AUDIT=", 9) != 0)
+      result.push_back(*entry);
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+int spawnInvisible(const std::string& program, int control, int watch) {
+  void* stacks = mmap(nullptr, 2 * stack_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stacks == MAP_FAILED) return errno;
+  char* const first_stack = static_cast<char*>(stacks) + stack_bytes;
+  char* const arguments[] = {const_cast<char*>(program.c_str()), nullptr};
+  const std::vector<char*> environment = programEnvironment();
+  Plan plan{program.c_str(), arguments, environment.data(), control,
+            watch,           first_stack + stack_bytes, 0};
+
+  // No handler of the application may run in the processes that share its memory.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // No exit signal: neither SIGCHLD nor a plain wait() shows the intermediate process.
+  const pid_t intermediate = clone(runIntermediate, first_stack, CLONE_VM | CLONE_VFORK, &plan);
+  if (intermediate < 0) {
+    plan.error = errno;
+  } else {
+    while (waitpid(intermediate, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  munmap(stacks, 2 * stack_bytes);
+  return plan.error;
+}
+
+}  // namespace weft::compiler

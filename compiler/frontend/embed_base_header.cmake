@@ -1,0 +1,32 @@
+# Writes a C++ file that holds Clang's opencl-c-base.h. Variables: INPUT, OUTPUT.
+# The header's first part defines, for SPIR targets, every feature and extension there is; what a
+# program may use is the device's to say, so everything before the marker below is left out.
+file(READ "${INPUT}" text)
+set(marker "#if !defined(__opencl_c_generic_address_space)\n// Internal feature macro")
+string(FIND "${text}" "${marker}" start)
+if(start EQUAL -1)
+  message(FATAL_ERROR "${INPUT} does not look like Clang 19's opencl-c-base.h")
+endif()
+string(SUBSTRING "${text}" ${start} -1 text)
+set(text "#ifndef _OPENCL_BASE_H_\n#define _OPENCL_BASE_H_\n${text}")
+# String literals have a limited length; adjacent ones are joined.
+set(pieces "")
+string(LENGTH "${text}" left)
+set(at 0)
+while(at LESS left)
+  string(SUBSTRING "${text}" ${at} 8000 piece)
+  string(APPEND pieces "R\"weft(${piece})weft\"\n")
+  math(EXPR at "${at} + 8000")
+endwhile()
+file(WRITE "${OUTPUT}" "#include \"compiler/frontend/resources.h\"
+
+namespace weft::compiler {
+
+llvm::StringRef openclBaseHeader() {
+  static constexpr char text[] =
+${pieces};
+  return {text, sizeof text - 1};
+}
+
+}  // namespace weft::compiler
+")

@@ -1,0 +1,89 @@
+#include "compiler/frontend/language.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace weft::compiler {
+namespace {
+
+enum class Family : uint8_t { c1, c2, c3 };  // which OpenCL C the version's features follow
+
+struct Standard {
+  std::string_view option;
+  std::string_view clang;
+  Family family;
+};
+
+// "If the -cl-std build option is not specified, the highest OpenCL C 1.x language version supported
+// by each device is used."
+constexpr Standard standards[] = {
+    {"", "CL1.2", Family::c1},
+    {"CL", "CL1.2", Family::c1},
+    {"CL1.0", "CL1.0", Family::c1},
+    {"CL1.1", "CL1.1", Family::c1},
+    {"CL1.2", "CL1.2", Family::c1},
+    {"CL2.0", "CL2.0", Family::c2},
+    {"CL3.0", "CL3.0", Family::c3},
+    {"CLC++", "CLC++2021", Family::c3},
+    {"CLC++1.0", "CLC++1.0", Family::c2},
+    {"CLC++2021", "CLC++2021", Family::c3},
+    {"clc++", "CLC++2021", Family::c3},
+    {"clc++2021", "CLC++2021", Family::c3},
+};
+
+// The names that Clang itself knows and has to be told of through -cl-ext; others are only macros.
+constexpr std::string_view clang_extensions[] = {
+#define OPENCL_GENERIC_EXTENSION(name, ...) #name,
+#include <clang/Basic/OpenCLExtensions.def>
+};
+
+bool isClangs(std::string_view name) {
+  return std::find(std::begin(clang_extensions), std::end(clang_extensions), name) !=
+         std::end(clang_extensions);
+}
+
+void setMember(std::set<std::string>& names, const std::string& name, bool member) {
+  if (member)
+    names.insert(name);
+  else
+    names.erase(name);
+}
+
+}  // namespace
+
+std::vector<std::string> languageArguments(const Options& options,
+                                           const port::LanguageFeatures& features) {
+  const auto* standard = std::find_if(std::begin(standards), std::end(standards),
+                                      [&](const Standard& s) { return s.option == options.standard; });
+  if (standard == std::end(standards)) standard = standards;
+
+  // Clang rejects sets in which an extension and its feature macro differ.
+  std::set<std::string> names(features.extensions.begin(), features.extensions.end());
+  std::set<std::string> macros(features.feature_macros.begin(), features.feature_macros.end());
+  setMember(names, "cl_khr_fp64", features.fp64);
+  setMember(names, "cl_khr_fp16", features.fp16);
+  setMember(macros, "__opencl_c_fp64", features.fp64);
+  setMember(macros, "__opencl_c_images", features.images);
+  setMember(names, "cl_khr_3d_image_writes", macros.contains("__opencl_c_3d_image_writes"));
+
+  std::vector<std::string> arguments = {"-cl-std=" + std::string(standard->clang)};
+  std::string extensions = "-cl-ext=-all";
+  std::vector<std::string> defines;
+  const auto add = [&](const std::string& name, bool clang_knows) {
+    if (clang_knows)
+      extensions += ",+" + name;
+    else
+      defines.push_back(name);
+  };
+  for (const std::string& name : names) add(name, isClangs(name));
+  if (standard->family == Family::c1) macros.clear();
+  for (const std::string& name : macros)
+    add(name, standard->family == Family::c3 && isClangs(name));
+  arguments.push_back(extensions);
+  for (const std::string& name : defines) arguments.insert(arguments.end(), {"-D", name + "=1"});
+  if (!features.images) arguments.insert(arguments.end(), {"-U", "__IMAGE_SUPPORT__"});
+  return arguments;
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,122 @@
+#include "compiler/pipeline/elf_link.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <lld/Common/CommonLinkerContext.h>
+#include <lld/Common/Driver.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "compiler/pipeline/stub_library.h"
+#include "compiler/pipeline/temporary_file.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace weft::compiler {
+namespace {
+
+struct Provider {
+  std::string_view prefix;
+  bool whole;  // `prefix` is the whole name
+  const char* library;
+};
+
+// Which library has the functions that generated code calls.
+constexpr Provider providers[] = {
+    {"Sleef_", false, "libsleef.so.3"},      {"_ZGV", false, "libsleefgnuabi.so.3"},
+    {"memcpy", true, "libc.so.6"},           {"memmove", true, "libc.so.6"},
+    {"memset", true, "libc.so.6"},           {"memcmp", true, "libc.so.6"},
+    {"bcmp", true, "libc.so.6"},             {"__stack_chk_fail", true, "libc.so.6"},
+};
+
+// The functions of libm that LLVM may make calls to from its intrinsics and by recognising idioms;
+// each also with the suffix f.
+constexpr std::string_view math_functions[] = {
+    "acos",  "acosh", "asin",      "asinh",     "atan",   "atan2", "atanh",  "cbrt",  "ceil",
+    "cos",   "cosh",  "copysign",  "erf",       "erfc",   "exp",   "exp10",  "exp2",  "expm1",
+    "fabs",  "fdim",  "floor",     "fma",       "fmax",   "fmin",  "fmod",   "frexp", "hypot",
+    "ilogb", "ldexp", "lgamma",    "lgamma_r",  "log",    "log10", "log1p",  "log2",  "logb",
+    "modf",  "nan",   "nearbyint", "nextafter", "pow",    "remainder", "remquo", "rint", "round",
+    "roundeven", "sin", "sincos",  "sinh",      "sqrt",   "tan",   "tanh",   "tgamma", "trunc"};
+
+const char* providerOf(std::string_view symbol) {
+  for (const Provider& provider : providers)
+    if (provider.whole ? symbol == provider.prefix : symbol.starts_with(provider.prefix))
+      return provider.library;
+  std::string_view base = symbol;
+  const auto isMath = [&] {
+    return std::find(std::begin(math_functions), std::end(math_functions), base) !=
+           std::end(math_functions);
+  };
+  if (isMath()) return "libm.so.6";
+  if (base.ends_with('f')) base.remove_suffix(1);
+  return isMath() ? "libm.so.6" : nullptr;
+}
+
+struct Needs {
+  std::set<std::string> libraries;
+  std::vector<std::string> unknown;
+};
+
+llvm::Expected<Needs> undefinedSymbols(std::span<const char> object) {
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(object.data(), object.size()), "kernels");
+  auto file = llvm::object::ObjectFile::createELFObjectFile(buffer);
+  if (!file) return file.takeError();
+  Needs needs;
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    auto flags = symbol.getFlags();
+    if (!flags) return flags.takeError();
+    auto name = symbol.getName();
+    if (!name) return name.takeError();
+    // The table's first entry is the nameless null symbol.
+    if (!(*flags & llvm::object::BasicSymbolRef::SF_Undefined) || name->empty() ||
+        *name == "_GLOBAL_OFFSET_TABLE_")
+      continue;
+    if (const char* library = providerOf(*name))
+      needs.libraries.insert(library);
+    else
+      needs.unknown.push_back(name->str());
+  }
+  return needs;
+}
+
+llvm::Error runLld(const InputFile& object, const std::vector<std::unique_ptr<InputFile>>& stubs,
+                   const std::string& output) {
+  std::vector<const char*> arguments = {
+      "ld.lld",       "-shared",         "--threads=1",    "--no-mmap-output-file",
+      "-Bsymbolic",   "--build-id=none", "--no-rosegment", "--hash-style=gnu",
+      "-z",           "noseparate-code", "-z",             "norelro",
+      "-z",           "undefs",          "-o",             output.c_str(),
+      object.path().c_str()};
+  for (const auto& stub : stubs) arguments.push_back(stub->path().c_str());
+  std::string log;
+  llvm::raw_string_ostream stream(log);
+  const bool ok = lld::elf::link(arguments, stream, stream, false, false);
+  lld::CommonLinkerContext::destroy();
+  if (!ok) return llvm::createStringError("linking failed: " + log);
+  return llvm::Error::success();
+}
+
+}  // namespace
+
+llvm::Expected<port::Bytes> linkSharedObject(std::span<const char> object) {
+  auto needs = undefinedSymbols(object);
+  if (!needs) return needs.takeError();
+  if (!needs->unknown.empty())
+    return llvm::createStringError("undefined: " + llvm::join(needs->unknown, ", "));
+  const InputFile input(std::as_bytes(object));
+  std::vector<std::unique_ptr<InputFile>> stubs;
+  for (const std::string& library : needs->libraries)
+    stubs.push_back(std::make_unique<InputFile>(emptyLibrary(library)));
+  OutputFile output;
+  llvm::Error error = runLld(input, stubs, output.path());
+  port::Bytes result = output.take();
+  if (error) return error;
+  if (result.empty()) return llvm::createStringError("linking gave no file");
+  return result;
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,104 @@
+#include "compiler/pipeline/executable.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/FunctionAttrs.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/IPO/Internalize.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "compiler/metadata/kernel_info.h"
+#include "compiler/passes/lower_kernels.h"
+#include "compiler/pipeline/elf_link.h"
+#include "compiler/pipeline/target.h"
+
+namespace weft::compiler {
+namespace {
+
+// The analysis managers of one module, in the order in which they must be destroyed.
+struct Passes {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+
+  explicit Passes(llvm::TargetMachine& machine, const llvm::PipelineTuningOptions& tuning = {})
+      : builder(&machine, tuning) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(sccs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, sccs, modules);
+  }
+};
+
+bool isKernel(const llvm::GlobalValue& value) {
+  const auto* function = llvm::dyn_cast<llvm::Function>(&value);
+  return function && function->getCallingConv() == llvm::CallingConv::SPIR_KERNEL;
+}
+
+// Before the lowering to lanes: keep what kernels reach, put variables into registers, and find out
+// what each argument is used for.
+void simplify(llvm::Module& module, llvm::TargetMachine& machine) {
+  Passes passes(machine);
+  llvm::ModulePassManager manager;
+  manager.addPass(llvm::InternalizePass(isKernel));
+  manager.addPass(llvm::GlobalDCEPass());
+  manager.addPass(llvm::AlwaysInlinerPass(false));
+  llvm::FunctionPassManager per_function;
+  per_function.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  per_function.addPass(llvm::EarlyCSEPass());
+  per_function.addPass(llvm::SimplifyCFGPass());
+  per_function.addPass(llvm::InstCombinePass());
+  manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
+  manager.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::PostOrderFunctionAttrsPass()));
+  manager.addPass(llvm::GlobalDCEPass());
+  manager.run(module, passes.modules);
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = fully;
+  tuning.LoopInterleaving = tuning.LoopUnrolling = fully;
+  Passes passes(machine, tuning);
+  const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
+  passes.builder.buildPerModuleDefaultPipeline(level).run(module, passes.modules);
+}
+
+llvm::Expected<llvm::SmallVector<char, 0>> generateObject(llvm::Module& module,
+                                                          llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager manager;
+  if (machine.addPassesToEmitFile(manager, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return llvm::createStringError("the target cannot write object files");
+  manager.run(module);
+  return object;
+}
+
+}  // namespace
+
+llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& image) {
+  auto machine = createMachine(image.target, options);
+  if (!machine) return machine.takeError();
+  retarget(module, **machine);
+  simplify(module, **machine);
+  readAccesses(module, image.kernels);
+  const LoweringOptions lowering{.optimize = options.optimise};
+  if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
+  optimise(module, **machine, options.optimise);
+  auto object = generateObject(module, **machine);
+  if (!object) return object.takeError();
+  auto payload = linkSharedObject(*object);
+  if (!payload) return payload.takeError();
+  image.payload = std::move(*payload);
+  return llvm::Error::success();
+}
+
+}  // namespace weft::compiler

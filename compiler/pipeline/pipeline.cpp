@@ -1,0 +1,160 @@
+#include "compiler/pipeline/pipeline.h"
+
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include "compiler/frontend/frontend.h"
+#include "compiler/metadata/kernel_info.h"
+#include "compiler/options.h"
+#include "compiler/pipeline/executable.h"
+#include "core/image.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr port::OptionUse uses[] = {port::OptionUse::compile, port::OptionUse::link,
+                                    port::OptionUse::build};
+
+// Puts LLVM's own messages (of its linker, for one) into the log.
+class LogDiagnostics : public llvm::DiagnosticHandler {
+ public:
+  explicit LogDiagnostics(std::string& log) : log_(log) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error && info.getSeverity() != llvm::DS_Warning) return true;
+    llvm::raw_string_ostream stream(log_);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    stream << (info.getSeverity() == llvm::DS_Error ? "error: " : "warning: ");
+    info.print(printer);
+    stream << "\n";
+    return true;
+  }
+
+ private:
+  std::string& log_;
+};
+
+class Run {
+ public:
+  explicit Run(const Job& job)
+      : job_(job), options_(parseOptions(job.options, uses[static_cast<size_t>(job.kind)])) {
+    context_.setDiagnosticHandler(std::make_unique<LogDiagnostics>(answer_.result.log));
+  }
+
+  Answer go() {
+    if (!options_.error.empty()) {
+      fail(options_.error);
+    } else if (job_.kind == JobKind::link) {
+      link();
+    } else if (auto module = compileSource()) {
+      if (job_.kind == JobKind::compile)
+        finishBitcode(*module, ImageKind::object);
+      else
+        finishExecutable(*module);
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  void fail(const std::string& message) { answer_.result.log += "error: " + message + "\n"; }
+
+  std::unique_ptr<llvm::Module> compileSource() {
+    FrontendResult result = runFrontend(job_, options_, context_);
+    answer_.files = std::move(result.files);
+    answer_.result.log += result.log;
+    if (result.module) keepInlineFunctions(*result.module);
+    return std::move(result.module);
+  }
+
+  // C's `inline` alone promises an external definition that OpenCL programs never write.
+  static void keepInlineFunctions(llvm::Module& module) {
+    for (llvm::Function& function : module)
+      if (function.hasAvailableExternallyLinkage())
+        function.setLinkage(llvm::GlobalValue::LinkOnceODRLinkage);
+  }
+
+  void link() {
+    auto merged = std::make_unique<llvm::Module>("linked", context_);
+    llvm::Linker linker(*merged);
+    bool first = true;
+    for (const port::Bytes& object : job_.objects) {
+      auto module = readObject(object);
+      if (!module) return;
+      // The empty module has no triple of its own to be compared with.
+      if (std::exchange(first, false)) {
+        merged->setTargetTriple(module->getTargetTriple());
+        merged->setDataLayout(module->getDataLayout());
+      }
+      if (linker.linkInModule(std::move(module))) return fail("linking failed");
+    }
+    if (job_.make_library || options_.create_library)
+      finishBitcode(*merged, ImageKind::library);
+    else
+      finishExecutable(*merged);
+  }
+
+  std::unique_ptr<llvm::Module> readObject(const port::Bytes& bytes) {
+    const auto image = readImage(bytes);
+    if (!image || image->kind == ImageKind::executable) {
+      fail("an input of the link is not a compiled object or library");
+      return nullptr;
+    }
+    const llvm::StringRef payload(reinterpret_cast<const char*>(image->payload.data()),
+                                  image->payload.size());
+    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(payload, "object"), context_);
+    if (!module) {
+      fail(llvm::toString(module.takeError()));
+      return nullptr;
+    }
+    return std::move(*module);
+  }
+
+  Image newImage(const llvm::Module& module, ImageKind kind) const {
+    Image image;
+    image.kind = kind;
+    image.target = job_.target;
+    image.options = job_.options;
+    image.kernels = readKernels(module);
+    image.global_variable_bytes = globalVariableBytes(module);
+    image.argument_names = true;  // always from source
+    return image;
+  }
+
+  void finishBitcode(const llvm::Module& module, ImageKind kind) {
+    Image image = newImage(module, kind);
+    llvm::SmallVector<char, 0> buffer;
+    llvm::raw_svector_ostream stream(buffer);
+    llvm::WriteBitcodeToFile(module, stream);
+    const auto* data = reinterpret_cast<const std::byte*>(buffer.data());
+    image.payload.assign(data, data + buffer.size());
+    succeed(image);
+  }
+
+  void finishExecutable(llvm::Module& module) {
+    Image image = newImage(module, ImageKind::executable);
+    if (llvm::Error error = makeExecutable(module, options_, image))
+      return fail(llvm::toString(std::move(error)));
+    succeed(image);
+  }
+
+  void succeed(const Image& image) {
+    answer_.result.image = writeImage(image);
+    answer_.result.ok = true;
+  }
+
+  const Job& job_;
+  Options options_;
+  Answer answer_;
+  llvm::LLVMContext context_;
+};
+
+}  // namespace
+
+Answer runJob(const Job& job) { return Run(job).go(); }
+
+}  // namespace weft::compiler

@@ -1,0 +1,82 @@
+#include "compiler/pipeline/target.h"
+
+#include <mutex>
+
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+
+namespace weft::compiler {
+namespace {
+
+constexpr const char* host_triple = "x86_64-unknown-linux-gnu";
+
+std::string hostFeatures() {
+  llvm::SubtargetFeatures features;
+  for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(name, present);
+  return features.getString();
+}
+
+llvm::TargetOptions machineOptions(const Options& options) {
+  llvm::TargetOptions result;
+  result.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  result.UnsafeFPMath = options.unsafe_math || options.relaxed_math;
+  result.NoInfsFPMath = result.NoNaNsFPMath = options.finite_math || options.relaxed_math;
+  result.NoSignedZerosFPMath = options.no_signed_zeros || result.UnsafeFPMath;
+  result.TrapUnreachable = false;
+  return result;
+}
+
+}  // namespace
+
+void initialiseTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::Target& target,
+                                                                   const Options& options) {
+  if (target.kind != port::TargetKind::host_cpu)
+    return llvm::createStringError("this compiler makes no code for that kind of device");
+  initialiseTargets();
+  std::string error;
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(host_triple, error);
+  if (!back_end) return llvm::createStringError(error);
+  const bool native = target.cpu.empty() || target.cpu == "native";
+  const std::string cpu = native ? llvm::sys::getHostCPUName().str() : target.cpu;
+  const std::string features =
+      native && target.features.empty() ? hostFeatures() : target.features;
+  const auto level = options.optimise ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      back_end->createTargetMachine(host_triple, cpu, features, machineOptions(options),
+                                    llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
+  if (!machine) return llvm::createStringError("no machine for processor " + cpu);
+  return machine;
+}
+
+void retarget(llvm::Module& module, llvm::TargetMachine& machine) {
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
+  for (llvm::Function& function : module) {
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (function.getCallingConv() == llvm::CallingConv::SPIR_FUNC)
+      function.setCallingConv(llvm::CallingConv::C);
+    for (llvm::BasicBlock& block : function)
+      for (llvm::Instruction& instruction : block)
+        if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+          if (call->getCallingConv() == llvm::CallingConv::SPIR_FUNC)
+            call->setCallingConv(llvm::CallingConv::C);
+  }
+}
+
+}  // namespace weft::compiler

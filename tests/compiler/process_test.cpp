@@ -1,0 +1,266 @@
+// The compiler's process: invisible, bounded, replaced when it dies.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "compiler/client/spawn.h"
+#include "tests/compiler/fixture.h"
+
+namespace weft {
+namespace {
+
+using test::contains;
+
+// All running processes called weft-compilerd.
+std::set<pid_t> compilerProcesses() {
+  std::set<pid_t> found;
+  DIR* processes = opendir("/proc");
+  while (const dirent* entry = readdir(processes)) {
+    const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
+    if (pid <= 0) continue;
+    std::ifstream stat("/proc/" + std::string(entry->d_name) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    const size_t name_end = line.rfind(')');
+    if (name_end != std::string::npos && contains(line, "(weft-compilerd)") &&
+        line[name_end + 2] != 'Z')
+      found.insert(pid);
+  }
+  closedir(processes);
+  return found;
+}
+
+class ProcessTest : public test::CompilerTest {
+ protected:
+  ProcessTest() : before_(compilerProcesses()) {}
+
+  std::set<pid_t> ours() const {
+    std::set<pid_t> result = compilerProcesses();
+    for (pid_t pid : before_) result.erase(pid);
+    return result;
+  }
+  // A program that is not in any cache.
+  std::string fresh() { return "constant int unique" + std::to_string(next_++) + " = 1;\n"; }
+
+  template <class F>
+  static bool eventually(F&& condition) {
+    for (int i = 0; i < 500; ++i) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  static int next_;
+
+ private:
+  std::set<pid_t> before_;
+};
+int ProcessTest::next_ = 0;
+
+volatile std::sig_atomic_t child_signals = 0;
+
+TEST_F(ProcessTest, IsInvisible) {
+  struct sigaction action = {}, old;
+  action.sa_handler = [](int) { child_signals = child_signals + 1; };
+  sigaction(SIGCHLD, &action, &old);
+  ASSERT_TRUE(compile(fresh()).ok);
+  EXPECT_FALSE(ours().empty());
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+  newCompiler();
+  EXPECT_TRUE(eventually([&] { return ours().empty(); }));
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(child_signals, 0);
+  sigaction(SIGCHLD, &old, nullptr);
+}
+
+TEST_F(ProcessTest, AnIgnoredSigchldDoesNotMatter) {
+  struct sigaction action = {}, old;
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGCHLD, &action, &old);
+  EXPECT_TRUE(compile(fresh()).ok);
+  sigaction(SIGCHLD, &old, nullptr);
+}
+
+TEST_F(ProcessTest, HasNoneOfOurDescriptors) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  ASSERT_TRUE(compile(fresh()).ok);
+  close(pipe_ends[1]);
+  char byte;
+  EXPECT_EQ(read(pipe_ends[0], &byte, 1), 0);  // nobody else holds the other end
+  close(pipe_ends[0]);
+}
+
+TEST_F(ProcessTest, WorksWithStandardDescriptorsClosed) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int fd = 0; fd < 5; ++fd) close(fd);
+    _exit(compile(fresh()).ok ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(ProcessTest, EndsWhenTheApplicationIsKilled) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t application = fork();
+  if (application == 0) {
+    const bool ok = compile(fresh()).ok;
+    // A child of the application that outlives it must not keep the compiler alive.
+    if (fork() == 0) {
+      std::this_thread::sleep_for(std::chrono::seconds(8));
+      _exit(0);
+    }
+    if (::write(ready[1], &ok, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char ok = 0;
+  ASSERT_EQ(read(ready[0], &ok, 1), 1);
+  EXPECT_TRUE(ok);
+  EXPECT_FALSE(ours().empty());
+  kill(application, SIGKILL);
+  waitpid(application, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return ours().empty(); }));
+}
+
+TEST_F(ProcessTest, IsStartedAgainAfterItWasKilled) {
+  ASSERT_TRUE(compile(fresh()).ok);
+  for (pid_t pid : ours()) kill(pid, SIGKILL);
+  EXPECT_TRUE(compile(fresh()).ok);
+  for (pid_t pid : ours()) kill(pid, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return ours().empty(); }));
+  EXPECT_TRUE(compile(fresh()).ok);
+}
+
+TEST_F(ProcessTest, AForkedChildStartsItsOwn) {
+  ASSERT_TRUE(compile(fresh()).ok);
+  const auto parents = ours();
+  next_ += 100;
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool ok = compile(fresh()).ok && ours().size() > parents.size();
+    _exit(ok ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  next_ += 100;
+  EXPECT_TRUE(compile(fresh()).ok);
+}
+
+TEST_F(ProcessTest, AMacroBombIsAFailedBuild) {
+  set("WEFT_COMPILER_MEMORY_MB", "300");
+  std::string bomb = "#define A0 1+1+1+1+1+1+1+1+1+1+1+1+1+1+1+1\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string last = "A" + std::to_string(i - 1);
+    bomb += "#define A" + std::to_string(i) + " " + last;
+    for (int k = 1; k < 16; ++k) bomb += "+" + last;
+    bomb += "\n";
+  }
+  const auto result = compile(bomb + "int x = A8;\n");
+  EXPECT_FALSE(result.ok);
+  EXPECT_TRUE(contains(result.log, "WEFT_COMPILER_MEMORY_MB")) << result.log;
+  EXPECT_TRUE(compile(fresh()).ok);
+}
+
+TEST_F(ProcessTest, AnEndlessCompileIsStopped) {
+  set("WEFT_COMPILER_TIMEOUT", "1");
+  // Instantiations that double at each of 64 levels.
+  const char* source =
+      "template <int N, int M> struct F { enum : long { v = F<N - 1, 2 * M>::v + F<N - 1, 2 "
+      "* M + 1>::v }; };\ntemplate <int M> struct F<0, M> { enum : long { v = M }; };\n"
+      "kernel void f(global long* p) { *p = F<30, 1>::v; }\n";
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = compile(source, "-cl-std=CLC++");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_FALSE(result.ok);
+  EXPECT_TRUE(contains(result.log, "WEFT_COMPILER_TIMEOUT")) << result.log;
+  EXPECT_TRUE(compile(fresh()).ok);
+}
+
+TEST_F(ProcessTest, ADeepExpressionDoesNotKillTheApplication) {
+  std::string source = "kernel void f(global int* p, int x) { *p = x";
+  for (int i = 0; i < 60000; ++i) source += "+x";
+  source += "; }\n";
+  const auto result = compile(source);
+  EXPECT_TRUE(result.ok || !result.log.empty());
+  EXPECT_TRUE(compile(fresh()).ok);
+}
+
+TEST_F(ProcessTest, ACacheHitStartsNothing) {
+  const std::string source = fresh();
+  ASSERT_TRUE(compile(source).ok);
+  newCompiler();
+  ASSERT_TRUE(eventually([&] { return ours().empty(); }));
+  EXPECT_TRUE(compile(source).ok);
+  EXPECT_TRUE(ours().empty());
+}
+
+TEST_F(ProcessTest, ACorruptCacheIsCompiledAgain) {
+  const std::string source = fresh();
+  ASSERT_TRUE(compile(source).ok);
+  for (const auto& file : std::filesystem::directory_iterator(cacheDirectory()))
+    std::ofstream(file.path(), std::ios::trunc) << "damage";
+  newCompiler();
+  EXPECT_TRUE(compile(source).ok);
+  newCompiler();
+  ASSERT_TRUE(eventually([&] { return ours().empty(); }));
+  EXPECT_TRUE(compile(source).ok);
+  EXPECT_TRUE(ours().empty());
+}
+
+TEST_F(ProcessTest, WorksWithoutACache) {
+  set("WEFT_CACHE", "0");
+  const std::string source = fresh();
+  EXPECT_TRUE(compile(source).ok);
+  EXPECT_FALSE(std::filesystem::exists(cacheDirectory()));
+  newCompiler();
+  set("WEFT_CACHE", "1");
+  set("WEFT_CACHE_DIR", "/proc/nowhere");
+  EXPECT_TRUE(compile(source).ok);
+}
+
+TEST_F(ProcessTest, ManyThreadsCompileAtOnce) {
+  std::vector<std::thread> threads;
+  port::Compiler& shared = compiler();
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&shared, t] {
+      for (int i = 0; i < 3; ++i) {
+        const std::string name = "f" + std::to_string(t) + "_" + std::to_string(i);
+        const auto result = shared.compile(request("kernel void " + name + "() {}"));
+        ASSERT_TRUE(result.ok) << result.log;
+        EXPECT_EQ(readImage(result.image)->kernels.at(0).name, name);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(ProcessTest, CompilesInThisProcessWhereNoneCanBeStarted) {
+  set("WEFT_COMPILERD", "/no/such/program");
+  const pid_t child = fork();
+  if (child == 0) _exit(compile(fresh()).ok && ours().empty() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(ProcessTest, SpawnReportsWhatCannotBeRun) {
+  EXPECT_EQ(compiler::spawnInvisible("/no/such/program", 0, -1), ENOENT);
+  EXPECT_EQ(compiler::spawnInvisible("/", 0, -1), EACCES);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WALL), -1);
+}
+
+}  // namespace
+}  // namespace weft
