@@ -15,9 +15,9 @@ constexpr uint8_t compiling = in_build | in_compile, anywhere = compiling | in_l
 
 enum class Value : uint8_t {
   none,
-  joined,       // anything behind the name
-  separate,     // behind the name or in the next word
-  next,         // in the next word
+  joined,    // anything behind the name
+  separate,  // behind the name or in the next word
+  next,      // in the next word
 };
 
 enum class Effect : uint8_t {
@@ -35,7 +35,7 @@ struct Row {
   Value value;
   uint8_t uses;
   Effect effect;
-  bool Options::*flag = nullptr;
+  bool Options::* flag = nullptr;
   bool setting = true;
 };
 
@@ -62,8 +62,7 @@ constexpr Row rows[] = {
     {"-w", Value::none, compiling, Effect::frontend},
     {"-Werror", Value::none, compiling, Effect::frontend},
     {"-cl-std=", Value::joined, compiling, Effect::standard},
-    {"-cl-kernel-arg-info", Value::none, compiling, Effect::ignore,
-     &Options::kernel_argument_info},
+    {"-cl-kernel-arg-info", Value::none, compiling, Effect::ignore, &Options::kernel_argument_info},
     {"-g", Value::none, compiling, Effect::ignore, &Options::debug},
     // 5.8.7: linker options.
     {"-create-library", Value::none, in_link, Effect::library, &Options::create_library},
@@ -92,8 +91,8 @@ constexpr Row rows[] = {
 };
 
 constexpr std::array<std::string_view, 11> standards = {
-    "CL", "CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0", "CLC++", "CLC++1.0", "CLC++2021",
-    "clc++", "clc++2021"};
+    "CL",    "CL1.0",    "CL1.1",     "CL1.2", "CL2.0",    "CL3.0",
+    "CLC++", "CLC++1.0", "CLC++2021", "clc++", "clc++2021"};
 
 constexpr std::string_view useName(OptionUse use) {
   constexpr std::string_view names[] = {"build", "compile", "link"};

@@ -1,5 +1,5 @@
-// The options of clBuildProgram, clCompileProgram and clLinkProgram. No LLVM here: the library checks
-// options without starting the compiler.
+// The options of clBuildProgram, clCompileProgram and clLinkProgram. No LLVM here: the library
+// checks options without starting the compiler.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // How the library and weft-compilerd talk. The library sends one byte and one end of a new stream
-// socket over the control socket for each job. On that stream it sends a frame with the job and gets
-// a frame with the answer; a Note follows when the process that ran the job ended without one.
+// socket over the control socket for each job. On that stream it sends a frame with the job and
+// gets a frame with the answer; a Note follows when the process that ran the job ended without one.
 #pragma once
 
 #include <unistd.h>

@@ -26,7 +26,7 @@ constexpr uint64_t standard_capacity = uint64_t{1} << 30;
 constexpr const char* size_file = "size";
 constexpr const char* entry_suffix = ".weft";
 constexpr const char* temporary_prefix = ".new-";
-constexpr time_t touch_interval = 600;      // seconds between updates of an entry's last use
+constexpr time_t touch_interval = 600;       // seconds between updates of an entry's last use
 constexpr time_t temporary_lifetime = 3600;  // seconds after which a temporary file is an orphan's
 
 struct EntryHeader {
@@ -209,8 +209,8 @@ void Cache::store(const Hash& key, const Answer& answer) const {
   const Descriptor file(openat(directory_.get(), temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return;
-  if (!writeWhole(file.get(), entry) ||
-      renameat(directory_.get(), temporary.c_str(), directory_.get(), entryName(key).c_str()) != 0) {
+  if (!writeWhole(file.get(), entry) || renameat(directory_.get(), temporary.c_str(),
+                                                 directory_.get(), entryName(key).c_str()) != 0) {
     unlinkat(directory_.get(), temporary.c_str(), 0);
     return;
   }

@@ -29,7 +29,8 @@ class Client : public port::Compiler {
  private:
   port::CompileResult run(const Job& job) {
     const Hash key = keyOf(job);
-    if (auto result = cache_.find(key); result && readImage(result->image)) return std::move(*result);
+    if (auto result = cache_.find(key); result && readImage(result->image))
+      return std::move(*result);
     Answer answer = connection_.ask(job);
     if (answer.result.ok) cache_.store(key, answer);
     return std::move(answer.result);

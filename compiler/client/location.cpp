@@ -14,15 +14,9 @@ constexpr const char* library_name = "libweft-compiler.so";
 
 // Directories to look in, from the one that holds this code: installed (lib/ beside libexec/, with
 // or without a multiarch directory), then the build tree.
-constexpr const char* places[] = {"",
-                                  "weft/",
-                                  "../libexec/weft/",
-                                  "../../libexec/weft/",
-                                  "../lib/weft/",
-                                  "compiler/",
-                                  "../compiler/",
-                                  "../../compiler/",
-                                  "../../../compiler/"};
+constexpr const char* places[] = {
+    "",          "weft/",        "../libexec/weft/", "../../libexec/weft/", "../lib/weft/",
+    "compiler/", "../compiler/", "../../compiler/",  "../../../compiler/"};
 
 bool isFile(const std::string& path) {
   struct stat status;

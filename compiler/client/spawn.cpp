@@ -100,8 +100,8 @@ int spawnInvisible(const std::string& program, int control, int watch) {
   char* const first_stack = static_cast<char*>(stacks) + stack_bytes;
   char* const arguments[] = {const_cast<char*>(program.c_str()), nullptr};
   const std::vector<char*> environment = programEnvironment();
-  Plan plan{program.c_str(), arguments, environment.data(), control,
-            watch,           first_stack + stack_bytes, 0};
+  Plan plan{program.c_str(),           arguments, environment.data(), control, watch,
+            first_stack + stack_bytes, 0};
 
   // No handler of the application may run in the processes that share its memory.
   sigset_t all, before;

@@ -6,7 +6,8 @@
 
 namespace weft::compiler {
 
-// The program gets `control` as descriptor 3 and, unless negative, `watch` as 4. Returns 0 or errno.
+// The program gets `control` as descriptor 3 and, unless negative, `watch` as 4. Returns 0 or
+// errno.
 int spawnInvisible(const std::string& program, int control, int watch);
 
 }  // namespace weft::compiler

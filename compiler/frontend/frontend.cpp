@@ -32,10 +32,10 @@ class EmitModule : public clang::ASTFrontendAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
                                                         llvm::StringRef file) override {
-    generator_ = clang::CreateLLVMCodeGen(
-        instance.getDiagnostics(), file, &instance.getVirtualFileSystem(),
-        instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(), instance.getCodeGenOpts(),
-        context_);
+    generator_ =
+        clang::CreateLLVMCodeGen(instance.getDiagnostics(), file, &instance.getVirtualFileSystem(),
+                                 instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
+                                 instance.getCodeGenOpts(), context_);
     return std::unique_ptr<clang::ASTConsumer>(generator_);
   }
   void EndSourceFileAction() override { module_.reset(generator_->ReleaseModule()); }
@@ -47,11 +47,27 @@ class EmitModule : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> clangArguments(const Job& job, const Options& options) {
-  std::vector<std::string> arguments = {
-      "-triple", "spir64-unknown-unknown", "-O2", "-disable-llvm-passes", "-ffp-contract=on",
-      "-fdeclare-opencl-builtins", "-nostdsysteminc", "-nobuiltininc", "-cl-kernel-arg-info",
-      "-ferror-limit", "20", "-U", "__SPIR__", "-U", "__SPIR64__", "-D", "__OPENCL_VERSION__=300",
-      "-include", base_header, "-I", header_directory};
+  std::vector<std::string> arguments = {"-triple",
+                                        "spir64-unknown-unknown",
+                                        "-O2",
+                                        "-disable-llvm-passes",
+                                        "-ffp-contract=on",
+                                        "-fdeclare-opencl-builtins",
+                                        "-nostdsysteminc",
+                                        "-nobuiltininc",
+                                        "-cl-kernel-arg-info",
+                                        "-ferror-limit",
+                                        "20",
+                                        "-U",
+                                        "__SPIR__",
+                                        "-U",
+                                        "__SPIR64__",
+                                        "-D",
+                                        "__OPENCL_VERSION__=300",
+                                        "-include",
+                                        base_header,
+                                        "-I",
+                                        header_directory};
   const auto language = languageArguments(options, job.features);
   arguments.insert(arguments.end(), language.begin(), language.end());
   if (options.debug)
@@ -65,7 +81,8 @@ std::vector<std::string> clangArguments(const Job& job, const Options& options) 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> requestFiles(
     const Job& job, llvm::IntrusiveRefCntPtr<RecordingFileSystem> real) {
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  memory->addFile(base_header, 0, llvm::MemoryBuffer::getMemBuffer(openclBaseHeader(), base_header));
+  memory->addFile(base_header, 0,
+                  llvm::MemoryBuffer::getMemBuffer(openclBaseHeader(), base_header));
   // "If multiple entries in header_include_names refer to the same header name, the last one
   // encountered will be used."
   for (auto header = job.headers.rbegin(); header != job.headers.rend(); ++header) {
@@ -106,8 +123,7 @@ FrontendResult runFrontend(const Job& job, const Options& options, llvm::LLVMCon
   inputs.clear();
   inputs.emplace_back(buffer, kind);
 
-  instance.createDiagnostics(
-      new clang::TextDiagnosticPrinter(log, &instance.getDiagnosticOpts()));
+  instance.createDiagnostics(new clang::TextDiagnosticPrinter(log, &instance.getDiagnosticOpts()));
   auto real = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(llvm::vfs::getRealFileSystem());
   instance.createFileManager(requestFiles(job, real));
 

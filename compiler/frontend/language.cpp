@@ -15,8 +15,8 @@ struct Standard {
   Family family;
 };
 
-// "If the -cl-std build option is not specified, the highest OpenCL C 1.x language version supported
-// by each device is used."
+// "If the -cl-std build option is not specified, the highest OpenCL C 1.x language version
+// supported by each device is used."
 constexpr Standard standards[] = {
     {"", "CL1.2", Family::c1},
     {"CL", "CL1.2", Family::c1},
@@ -54,8 +54,9 @@ void setMember(std::set<std::string>& names, const std::string& name, bool membe
 
 std::vector<std::string> languageArguments(const Options& options,
                                            const port::LanguageFeatures& features) {
-  const auto* standard = std::find_if(std::begin(standards), std::end(standards),
-                                      [&](const Standard& s) { return s.option == options.standard; });
+  const auto* standard =
+      std::find_if(std::begin(standards), std::end(standards),
+                   [&](const Standard& s) { return s.option == options.standard; });
   if (standard == std::end(standards)) standard = standards;
 
   // Clang rejects sets in which an extension and its feature macro differ.

@@ -40,9 +40,9 @@ AccessQualifier accessQualifier(const std::string& text) {
 
 uint8_t typeQualifiers(llvm::StringRef text) {
   const std::pair<llvm::StringRef, uint8_t> bits[] = {{"const", qualifier_const},
-                                                           {"restrict", qualifier_restrict},
-                                                           {"volatile", qualifier_volatile},
-                                                           {"pipe", qualifier_pipe}};
+                                                      {"restrict", qualifier_restrict},
+                                                      {"volatile", qualifier_volatile},
+                                                      {"pipe", qualifier_pipe}};
   uint8_t qualifiers = 0;
   for (llvm::StringRef word : llvm::split(text, ' '))
     for (const auto& [name, bit] : bits)
@@ -100,8 +100,8 @@ ArgumentInfo readArgument(const llvm::Argument& argument) {
     info.size = static_cast<uint32_t>(layout.getTypeAllocSize(type).getFixedValue());
     info.alignment = static_cast<uint32_t>(layout.getABITypeAlign(type).value());
     if (by_value && argument.getParamAlign())
-      info.alignment = std::max(info.alignment,
-                                static_cast<uint32_t>(argument.getParamAlign()->value()));
+      info.alignment =
+          std::max(info.alignment, static_cast<uint32_t>(argument.getParamAlign()->value()));
   }
   info.reads = info.writes = info.kind != ArgumentKind::value;
   return info;

@@ -26,21 +26,22 @@ struct Provider {
 
 // Which library has the functions that generated code calls.
 constexpr Provider providers[] = {
-    {"Sleef_", false, "libsleef.so.3"},      {"_ZGV", false, "libsleefgnuabi.so.3"},
-    {"memcpy", true, "libc.so.6"},           {"memmove", true, "libc.so.6"},
-    {"memset", true, "libc.so.6"},           {"memcmp", true, "libc.so.6"},
-    {"bcmp", true, "libc.so.6"},             {"__stack_chk_fail", true, "libc.so.6"},
+    {"Sleef_", false, "libsleef.so.3"}, {"_ZGV", false, "libsleefgnuabi.so.3"},
+    {"memcpy", true, "libc.so.6"},      {"memmove", true, "libc.so.6"},
+    {"memset", true, "libc.so.6"},      {"memcmp", true, "libc.so.6"},
+    {"bcmp", true, "libc.so.6"},        {"__stack_chk_fail", true, "libc.so.6"},
 };
 
 // The functions of libm that LLVM may make calls to from its intrinsics and by recognising idioms;
 // each also with the suffix f.
 constexpr std::string_view math_functions[] = {
-    "acos",  "acosh", "asin",      "asinh",     "atan",   "atan2", "atanh",  "cbrt",  "ceil",
-    "cos",   "cosh",  "copysign",  "erf",       "erfc",   "exp",   "exp10",  "exp2",  "expm1",
-    "fabs",  "fdim",  "floor",     "fma",       "fmax",   "fmin",  "fmod",   "frexp", "hypot",
-    "ilogb", "ldexp", "lgamma",    "lgamma_r",  "log",    "log10", "log1p",  "log2",  "logb",
-    "modf",  "nan",   "nearbyint", "nextafter", "pow",    "remainder", "remquo", "rint", "round",
-    "roundeven", "sin", "sincos",  "sinh",      "sqrt",   "tan",   "tanh",   "tgamma", "trunc"};
+    "acos",  "acosh",     "asin",   "asinh",    "atan",   "atan2",     "atanh",     "cbrt",
+    "ceil",  "cos",       "cosh",   "copysign", "erf",    "erfc",      "exp",       "exp10",
+    "exp2",  "expm1",     "fabs",   "fdim",     "floor",  "fma",       "fmax",      "fmin",
+    "fmod",  "frexp",     "hypot",  "ilogb",    "ldexp",  "lgamma",    "lgamma_r",  "log",
+    "log10", "log1p",     "log2",   "logb",     "modf",   "nan",       "nearbyint", "nextafter",
+    "pow",   "remainder", "remquo", "rint",     "round",  "roundeven", "sin",       "sincos",
+    "sinh",  "sqrt",      "tan",    "tanh",     "tgamma", "trunc"};
 
 const char* providerOf(std::string_view symbol) {
   for (const Provider& provider : providers)
@@ -85,12 +86,23 @@ llvm::Expected<Needs> undefinedSymbols(std::span<const char> object) {
 
 llvm::Error runLld(const InputFile& object, const std::vector<std::unique_ptr<InputFile>>& stubs,
                    const std::string& output) {
-  std::vector<const char*> arguments = {
-      "ld.lld",       "-shared",         "--threads=1",    "--no-mmap-output-file",
-      "-Bsymbolic",   "--build-id=none", "--no-rosegment", "--hash-style=gnu",
-      "-z",           "noseparate-code", "-z",             "norelro",
-      "-z",           "undefs",          "-o",             output.c_str(),
-      object.path().c_str()};
+  std::vector<const char*> arguments = {"ld.lld",
+                                        "-shared",
+                                        "--threads=1",
+                                        "--no-mmap-output-file",
+                                        "-Bsymbolic",
+                                        "--build-id=none",
+                                        "--no-rosegment",
+                                        "--hash-style=gnu",
+                                        "-z",
+                                        "noseparate-code",
+                                        "-z",
+                                        "norelro",
+                                        "-z",
+                                        "undefs",
+                                        "-o",
+                                        output.c_str(),
+                                        object.path().c_str()};
   for (const auto& stub : stubs) arguments.push_back(stub->path().c_str());
   std::string log;
   llvm::raw_string_ostream stream(log);

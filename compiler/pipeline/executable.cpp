@@ -1,5 +1,6 @@
 #include "compiler/pipeline/executable.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -12,6 +13,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "compiler/builtins/builtins.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/pipeline/elf_link.h"
@@ -57,7 +59,8 @@ void simplify(llvm::Module& module, llvm::TargetMachine& machine) {
   per_function.addPass(llvm::SimplifyCFGPass());
   per_function.addPass(llvm::InstCombinePass());
   manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
-  manager.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::PostOrderFunctionAttrsPass()));
+  manager.addPass(
+      llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::PostOrderFunctionAttrsPass()));
   manager.addPass(llvm::GlobalDCEPass());
   manager.run(module, passes.modules);
 }
@@ -87,7 +90,13 @@ llvm::Expected<llvm::SmallVector<char, 0>> generateObject(llvm::Module& module,
 llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& image) {
   auto machine = createMachine(image.target, options);
   if (!machine) return machine.takeError();
+  if (llvm::Error error = linkBuiltins(module)) return error;
   retarget(module, **machine);
+  addVectorVariants(module, **machine);
+  if (const auto missing = unresolvedFunctions(module); !missing.empty())
+    return llvm::createStringError("undefined function" +
+                                   std::string(missing.size() > 1 ? "s " : " ") +
+                                   llvm::join(missing, ", "));
   simplify(module, **machine);
   readAccesses(module, image.kernels);
   const LoweringOptions lowering{.optimize = options.optimise};

@@ -42,11 +42,11 @@ port::Bytes emptyLibrary(const std::string& name) {
   place(names_at, section_names, sizeof section_names);
 
   Elf64_Shdr sections[section_count]{};
-  sections[dynsym] = {1, SHT_DYNSYM, SHF_ALLOC, 0, symbols_at, sizeof(Elf64_Sym), dynstr, 1, 8,
-                      sizeof(Elf64_Sym)};
+  sections[dynsym] = {1, SHT_DYNSYM, SHF_ALLOC,        0, symbols_at, sizeof(Elf64_Sym), dynstr,
+                      1, 8,          sizeof(Elf64_Sym)};
   sections[dynstr] = {9, SHT_STRTAB, SHF_ALLOC, 0, strings_at, strings.size(), 0, 0, 1, 0};
-  sections[dynamic] = {17, SHT_DYNAMIC, SHF_ALLOC, 0, dynamic_at, sizeof tags, dynstr, 0, 8,
-                       sizeof(Elf64_Dyn)};
+  sections[dynamic] = {17,          SHT_DYNAMIC, SHF_ALLOC, 0, dynamic_at,
+                       sizeof tags, dynstr,      0,         8, sizeof(Elf64_Dyn)};
   sections[shstrtab] = {26, SHT_STRTAB, 0, 0, names_at, sizeof section_names, 0, 0, 1, 0};
   place(sections_at, sections, sizeof sections);
   return bytes;

@@ -53,9 +53,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::T
   if (!back_end) return llvm::createStringError(error);
   const bool native = target.cpu.empty() || target.cpu == "native";
   const std::string cpu = native ? llvm::sys::getHostCPUName().str() : target.cpu;
-  const std::string features =
-      native && target.features.empty() ? hostFeatures() : target.features;
-  const auto level = options.optimise ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
+  const std::string features = native && target.features.empty() ? hostFeatures() : target.features;
+  const auto level =
+      options.optimise ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
   std::unique_ptr<llvm::TargetMachine> machine(
       back_end->createTargetMachine(host_triple, cpu, features, machineOptions(options),
                                     llvm::Reloc::PIC_, llvm::CodeModel::Small, level));

@@ -13,8 +13,8 @@ bool runOnBigStack(const std::function<void()>& function) {
     (*static_cast<const std::function<void()>*>(argument))();
     return nullptr;
   };
-  const bool made = pthread_create(&thread, &attributes, run,
-                                   const_cast<std::function<void()>*>(&function)) == 0;
+  const bool made =
+      pthread_create(&thread, &attributes, run, const_cast<std::function<void()>*>(&function)) == 0;
   pthread_attr_destroy(&attributes);
   if (made) pthread_join(thread, nullptr);
   return made;

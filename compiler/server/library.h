@@ -11,7 +11,8 @@ extern "C" {
 // answer (writeAnswer), which lives as long as the call. One job at a time; others wait.
 // Returns 0, or -1 for a job that cannot be read.
 WEFT_EXPORT int weft_compiler_run(const void* job, size_t size,
-                      void (*deliver)(void* user, const void* answer, size_t size), void* user);
+                                  void (*deliver)(void* user, const void* answer, size_t size),
+                                  void* user);
 
 // weft-compilerd: serves jobs from control_descriptor (compiler/protocol.h) until the application
 // is gone or nothing was asked for a while. Returns the process's exit status.

@@ -56,8 +56,8 @@ Note noteFor(int status, const Limits& limits) {
   Note note;
   if (WIFSIGNALED(status)) {
     note.ending = WTERMSIG(status) == SIGXCPU ? Ending::time_limit : Ending::killed;
-    note.detail = static_cast<uint32_t>(
-        note.ending == Ending::time_limit ? limits.seconds : WTERMSIG(status));
+    note.detail = static_cast<uint32_t>(note.ending == Ending::time_limit ? limits.seconds
+                                                                          : WTERMSIG(status));
   } else if (WEXITSTATUS(status) == out_of_memory_status) {
     note.ending = Ending::memory_limit;
     note.detail = static_cast<uint32_t>(limits.memory_mib);
@@ -119,8 +119,8 @@ class Server {
     if (pid == 0) beChild(socket.release(), server);
     // Without a child the socket closes and the library reports that.
     if (pid < 0) return;
-    children_.push_back({pid, std::move(socket), Clock::now() + std::chrono::seconds(limits_.seconds),
-                         std::nullopt});
+    children_.push_back({pid, std::move(socket),
+                         Clock::now() + std::chrono::seconds(limits_.seconds), std::nullopt});
   }
 
   [[noreturn]] void beChild(int socket, pid_t server) {

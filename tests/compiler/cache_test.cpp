@@ -92,7 +92,8 @@ TEST_F(CacheTest, DropsTheLeastRecentlyUsed) {
   const Cache small = cache(10000);
   for (uint64_t i = 0; i < 9; ++i) {
     small.store({i, 0}, answerOf(1000));
-    const timespec times[2] = {{static_cast<time_t>(1000 + i), 0}, {static_cast<time_t>(1000 + i), 0}};
+    const timespec times[2] = {{static_cast<time_t>(1000 + i), 0},
+                               {static_cast<time_t>(1000 + i), 0}};
     utimensat(AT_FDCWD, entry({i, 0}).c_str(), times, 0);
   }
   EXPECT_TRUE(small.find({0, 0}));  // counts as a use

@@ -73,10 +73,11 @@ TEST_F(CompileTest, MacrosTellTheDevicesFeatures) {
   EXPECT_TRUE(holds("!defined(cl_khr_fp16) && !defined(cl_khr_subgroups)"));
   EXPECT_TRUE(holds("!defined(__IMAGE_SUPPORT__) && defined(__ENDIAN_LITTLE__)"));
   EXPECT_TRUE(holds("__opencl_c_int64 == 1 && __opencl_c_fp64 == 1", "-cl-std=CL3.0"));
-  EXPECT_TRUE(holds("!defined(__opencl_c_images) && !defined(__opencl_c_pipes) && "
-                    "!defined(__opencl_c_read_write_images) && "
-                    "!defined(__opencl_c_work_group_collective_functions)",
-                    "-cl-std=CL3.0"));
+  EXPECT_TRUE(
+      holds("!defined(__opencl_c_images) && !defined(__opencl_c_pipes) && "
+            "!defined(__opencl_c_read_write_images) && "
+            "!defined(__opencl_c_work_group_collective_functions)",
+            "-cl-std=CL3.0"));
   EXPECT_TRUE(holds("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math"));
   EXPECT_TRUE(holds("!defined(__FAST_RELAXED_MATH__)"));
 }
@@ -164,7 +165,8 @@ TEST_F(CompileTest, DescribesArguments) {
 
 TEST_F(CompileTest, DescribesAttributes) {
   const Image image = object(
-      "kernel __attribute__((reqd_work_group_size(8, 4, 1))) __attribute__((vec_type_hint(uint4)))\n"
+      "kernel __attribute__((reqd_work_group_size(8, 4, 1))) "
+      "__attribute__((vec_type_hint(uint4)))\n"
       "void f() {}\n"
       "kernel __attribute__((work_group_size_hint(64, 1, 1))) void g() {}\n"
       "kernel void h() {}\n");
@@ -227,8 +229,9 @@ TEST_F(LinkTest, RejectsWhatIsNoObject) {
 }
 
 TEST_F(LinkTest, PlainInlineFunctionsLink) {
-  const auto result = link({"inline float sq(float x) { return x * x; }\n"
-                            "kernel void f(global float* p) { *p = sq(*p); }"});
+  const auto result =
+      link({"inline float sq(float x) { return x * x; }\n"
+            "kernel void f(global float* p) { *p = sq(*p); }"});
   EXPECT_TRUE(result.ok) << result.log;
 }
 

@@ -47,7 +47,8 @@ class CompilerTest : public testing::Test {
     request.target = {port::TargetKind::host_cpu, "native", ""};
     request.features.extensions = {"cl_khr_byte_addressable_store",
                                    "cl_khr_global_int32_base_atomics", "cl_khr_fp64"};
-    request.features.feature_macros = {"__opencl_c_int64", "__opencl_c_fp64"};
+    request.features.feature_macros = {"__opencl_c_int64", "__opencl_c_fp64",
+                                       "__opencl_c_program_scope_global_variables"};
     return request;
   }
   port::CompileResult compile(const std::string& source, const std::string& options = {}) {

@@ -36,8 +36,8 @@ TEST(ParseOptions, TakesIncludePaths) {
 }
 
 TEST(ParseOptions, SetsWhatTheLinkNeeds) {
-  const Options options =
-      parseOptions("-cl-fast-relaxed-math -cl-opt-disable -g -cl-kernel-arg-info", OptionUse::build);
+  const Options options = parseOptions(
+      "-cl-fast-relaxed-math -cl-opt-disable -g -cl-kernel-arg-info", OptionUse::build);
   EXPECT_EQ(options.error, "");
   EXPECT_TRUE(options.relaxed_math);
   EXPECT_FALSE(options.optimise);
@@ -56,30 +56,28 @@ TEST_P(Accepted, HasNoError) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Options, Accepted,
-    testing::Values(Case{"", OptionUse::build}, Case{"-cl-std=CL1.0", OptionUse::build},
-                    Case{"-cl-std=CL1.1", OptionUse::build},
-                    Case{"-cl-std=CL1.2", OptionUse::compile},
-                    Case{"-cl-std=CL2.0", OptionUse::build}, Case{"-cl-std=CL3.0", OptionUse::build},
-                    Case{"-cl-std=CLC++", OptionUse::build},
-                    Case{"-cl-single-precision-constant", OptionUse::build},
-                    Case{"-cl-denorms-are-zero", OptionUse::link},
-                    Case{"-cl-fp32-correctly-rounded-divide-sqrt", OptionUse::build},
-                    Case{"-cl-strict-aliasing", OptionUse::build},
-                    Case{"-cl-uniform-work-group-size", OptionUse::build},
-                    Case{"-cl-no-subgroup-ifp", OptionUse::build},
-                    Case{"-cl-mad-enable", OptionUse::build},
-                    Case{"-cl-no-signed-zeros", OptionUse::link},
-                    Case{"-cl-unsafe-math-optimizations", OptionUse::link},
-                    Case{"-cl-finite-math-only", OptionUse::link},
-                    Case{"-cl-fast-relaxed-math", OptionUse::link}, Case{"-w", OptionUse::build},
-                    Case{"-Werror", OptionUse::compile}, Case{"-create-library", OptionUse::link},
-                    Case{"-create-library -enable-link-options", OptionUse::link},
-                    Case{"-x spir -spir-std=1.2", OptionUse::build},
-                    Case{"-save-temps", OptionUse::build}, Case{"-save-temps=dir", OptionUse::build},
-                    Case{"-O3", OptionUse::build}, Case{"-cl-nv-verbose", OptionUse::build},
-                    Case{"-cl-nv-maxrregcount=32", OptionUse::build},
-                    Case{"-cl-nv-maxrregcount 32", OptionUse::build},
-                    Case{"-cl-intel-greater-than-4GB-buffer-required", OptionUse::build}));
+    testing::Values(
+        Case{"", OptionUse::build}, Case{"-cl-std=CL1.0", OptionUse::build},
+        Case{"-cl-std=CL1.1", OptionUse::build}, Case{"-cl-std=CL1.2", OptionUse::compile},
+        Case{"-cl-std=CL2.0", OptionUse::build}, Case{"-cl-std=CL3.0", OptionUse::build},
+        Case{"-cl-std=CLC++", OptionUse::build},
+        Case{"-cl-single-precision-constant", OptionUse::build},
+        Case{"-cl-denorms-are-zero", OptionUse::link},
+        Case{"-cl-fp32-correctly-rounded-divide-sqrt", OptionUse::build},
+        Case{"-cl-strict-aliasing", OptionUse::build},
+        Case{"-cl-uniform-work-group-size", OptionUse::build},
+        Case{"-cl-no-subgroup-ifp", OptionUse::build}, Case{"-cl-mad-enable", OptionUse::build},
+        Case{"-cl-no-signed-zeros", OptionUse::link},
+        Case{"-cl-unsafe-math-optimizations", OptionUse::link},
+        Case{"-cl-finite-math-only", OptionUse::link},
+        Case{"-cl-fast-relaxed-math", OptionUse::link}, Case{"-w", OptionUse::build},
+        Case{"-Werror", OptionUse::compile}, Case{"-create-library", OptionUse::link},
+        Case{"-create-library -enable-link-options", OptionUse::link},
+        Case{"-x spir -spir-std=1.2", OptionUse::build}, Case{"-save-temps", OptionUse::build},
+        Case{"-save-temps=dir", OptionUse::build}, Case{"-O3", OptionUse::build},
+        Case{"-cl-nv-verbose", OptionUse::build}, Case{"-cl-nv-maxrregcount=32", OptionUse::build},
+        Case{"-cl-nv-maxrregcount 32", OptionUse::build},
+        Case{"-cl-intel-greater-than-4GB-buffer-required", OptionUse::build}));
 
 class Rejected : public testing::TestWithParam<Case> {};
 TEST_P(Rejected, HasAnError) {
@@ -87,17 +85,15 @@ TEST_P(Rejected, HasAnError) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Options, Rejected,
-    testing::Values(Case{"-this-is-not-an-option", OptionUse::build},
-                    Case{"source.cl", OptionUse::build}, Case{"-", OptionUse::build},
-                    Case{"-D", OptionUse::build}, Case{"-I", OptionUse::compile},
-                    Case{"-D ''", OptionUse::build}, Case{"-D1=2", OptionUse::build},
-                    Case{"-cl-std=CL9.9", OptionUse::build}, Case{"-cl-std=", OptionUse::build},
-                    Case{"-create-library", OptionUse::build},
-                    Case{"-create-library", OptionUse::compile},
-                    Case{"-enable-link-options", OptionUse::link},
-                    Case{"-DX=1", OptionUse::link}, Case{"-cl-mad-enable", OptionUse::link},
-                    Case{"-cl-std=CL1.2", OptionUse::link}, Case{"-wrong", OptionUse::build},
-                    Case{"-cl-fast-relaxed-mathx", OptionUse::build}));
+    testing::Values(
+        Case{"-this-is-not-an-option", OptionUse::build}, Case{"source.cl", OptionUse::build},
+        Case{"-", OptionUse::build}, Case{"-D", OptionUse::build}, Case{"-I", OptionUse::compile},
+        Case{"-D ''", OptionUse::build}, Case{"-D1=2", OptionUse::build},
+        Case{"-cl-std=CL9.9", OptionUse::build}, Case{"-cl-std=", OptionUse::build},
+        Case{"-create-library", OptionUse::build}, Case{"-create-library", OptionUse::compile},
+        Case{"-enable-link-options", OptionUse::link}, Case{"-DX=1", OptionUse::link},
+        Case{"-cl-mad-enable", OptionUse::link}, Case{"-cl-std=CL1.2", OptionUse::link},
+        Case{"-wrong", OptionUse::build}, Case{"-cl-fast-relaxed-mathx", OptionUse::build}));
 
 TEST(ParseOptions, NamesTheUnknownOption) {
   EXPECT_EQ(parseOptions("-g --nope -w", OptionUse::build).error, "unknown option '--nope'");

@@ -1,0 +1,195 @@
+// From source to a result: builds programs, loads their images and calls the kernels.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/ports/launch.h"
+#include "tests/compiler/fixture.h"
+
+namespace weft {
+namespace {
+
+using test::contains;
+
+// A loaded executable and the way to run its kernels on one thread.
+class Program {
+ public:
+  explicit Program(const port::Bytes& bytes) : image_(readImage(bytes).value()) {
+    const int fd = memfd_create("program", MFD_CLOEXEC);
+    EXPECT_EQ(write(fd, image_.payload.data(), image_.payload.size()),
+              static_cast<ssize_t>(image_.payload.size()));
+    handle_ = dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_TRUE(handle_) << dlerror();
+    close(fd);
+  }
+  ~Program() {
+    if (handle_) dlclose(handle_);
+  }
+
+  const Image& image() const { return image_; }
+  const KernelInfo& kernel(const std::string& name) const {
+    for (const KernelInfo& kernel : image_.kernels)
+      if (kernel.name == name) return kernel;
+    throw std::runtime_error("no kernel " + name);
+  }
+
+  // Values are passed by address, as the entry wants them.
+  void run(const std::string& name, std::array<uint64_t, 3> global, std::array<uint64_t, 3> local,
+           std::vector<const void*> arguments, size_t local_argument_bytes = 0) const {
+    const KernelInfo& info = kernel(name);
+    auto entry = reinterpret_cast<port::CpuKernelEntry>(dlsym(handle_, info.symbol.c_str()));
+    ASSERT_TRUE(entry) << info.symbol;
+    port::LaunchRecord record;
+    port::GroupBox box;
+    record.work_dim = 3;
+    for (int i = 0; i < 3; ++i) {
+      record.global_size[i] = global[i];
+      record.local_size[i] = local[i];
+      record.group_count[i] = box.end[i] = (global[i] + local[i] - 1) / local[i];
+    }
+    const uint64_t lanes = local[0] * local[1] * local[2];
+    std::vector<std::byte> scratch(info.local_bytes + local_argument_bytes + 256 +
+                                   info.lane_context_bytes * ((lanes + 63) / 64 * 64) + 256);
+    const auto aligned = [](std::byte* p) {
+      return reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(p) + 127) / 128 * 128);
+    };
+    std::byte* local_memory = aligned(scratch.data());
+    std::byte* context = aligned(local_memory + info.local_bytes + local_argument_bytes);
+    entry(arguments.data(), &record, &box, local_memory, context);
+  }
+
+ private:
+  Image image_;
+  void* handle_ = nullptr;
+};
+
+class ExecuteTest : public test::CompilerTest {
+ protected:
+  Program load(const std::string& source, const std::string& options = {}) {
+    const auto result = build(source, options);
+    if (!result.ok) throw std::runtime_error(result.log);
+    return Program(result.image);
+  }
+};
+
+TEST_F(ExecuteTest, Saxpy) {
+  const Program program = load(
+      "kernel void saxpy(float a, global const float* x, global float* y) {\n"
+      "  size_t i = get_global_id(0);\n  y[i] = a * x[i] + y[i];\n}\n");
+  std::vector<float> x(1000), y(1000, 1.0f);
+  std::iota(x.begin(), x.end(), 0.0f);
+  const float a = 2.0f;
+  float *xp = x.data(), *yp = y.data();
+  program.run("saxpy", {1000, 1, 1}, {10, 1, 1}, {&a, &xp, &yp});
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(y[i], 2.0f * static_cast<float>(i) + 1.0f);
+  const auto& arguments = program.kernel("saxpy").arguments;
+  EXPECT_TRUE(arguments[1].reads);
+  EXPECT_FALSE(arguments[1].writes);
+  EXPECT_TRUE(arguments[2].reads);
+  EXPECT_TRUE(arguments[2].writes);
+}
+
+TEST_F(ExecuteTest, KnowsWhatIsOnlyWritten) {
+  const Program program = load(
+      "void put(global int* p, int v) { p[get_global_id(0)] = v; }\n"
+      "kernel void fill(global int* out, global const int* in) { put(out, in[0]); }\n");
+  const auto& arguments = program.kernel("fill").arguments;
+  EXPECT_FALSE(arguments[0].reads);
+  EXPECT_TRUE(arguments[0].writes);
+  EXPECT_TRUE(arguments[1].reads);
+  EXPECT_FALSE(arguments[1].writes);
+}
+
+TEST_F(ExecuteTest, ConstDoesNotProveThatNothingIsWritten) {
+  const Program program =
+      load("kernel void f(global const int* p) { ((global int*)p)[get_global_id(0)] = 1; }\n");
+  EXPECT_TRUE(program.kernel("f").arguments[0].writes);
+}
+
+TEST_F(ExecuteTest, BarriersAndLocalMemory) {
+  const Program program = load(
+      "kernel void reverse(global int* p, local int* t) {\n"
+      "  local int extra[64];\n"
+      "  int l = get_local_id(0), n = get_local_size(0);\n"
+      "  t[l] = p[get_global_id(0)];\n  extra[l] = l;\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  p[get_global_id(0)] = t[n - 1 - l] + 1000 * extra[n - 1 - l];\n}\n");
+  std::vector<int> p(128);
+  std::iota(p.begin(), p.end(), 0);
+  int* pointer = p.data();
+  const uint64_t offset = program.kernel("reverse").local_bytes;
+  EXPECT_GE(offset, 256u);
+  program.run("reverse", {128, 1, 1}, {64, 1, 1}, {&pointer, &offset}, 256);
+  for (int i = 0; i < 128; ++i) ASSERT_EQ(p[i], i / 64 * 64 + 63 - i % 64 + 1000 * (63 - i % 64));
+}
+
+TEST_F(ExecuteTest, StructsVectorsAndMath) {
+  const Program program = load(
+      "typedef struct { char c; float4 v; int n[3]; } S;\n"
+      "kernel void f(S s, float3 w, global float* out) {\n"
+      "  out[0] = dot(s.v, (float4)(1, 2, 3, 4)) + s.n[2] + s.c;\n"
+      "  out[1] = exp(w.x) + pow(w.y, 2.0f) + sqrt(w.z);\n  out[2] = sin(w.x);\n}\n");
+  struct alignas(16) S {
+    char c;
+    alignas(16) float v[4];
+    int n[3];
+  } s = {1, {1, 1, 1, 1}, {0, 0, 5}};
+  alignas(16) const float w[4] = {1.0f, 3.0f, 16.0f, 0.0f};
+  std::vector<float> out(3);
+  float* pointer = out.data();
+  program.run("f", {1, 1, 1}, {1, 1, 1}, {&s, w, &pointer});
+  EXPECT_EQ(out[0], 16.0f);
+  EXPECT_NEAR(out[1], std::exp(1.0f) + 13.0f, 1e-5);
+  EXPECT_NEAR(out[2], std::sin(1.0f), 1e-6);
+}
+
+TEST_F(ExecuteTest, LinkedFromTwoObjects) {
+  const auto a = compile("int twice(int x) { return 2 * x; }");
+  const auto b = compile("int twice(int);\nkernel void f(global int* p) { *p = twice(*p); }");
+  ASSERT_TRUE(a.ok && b.ok);
+  port::LinkRequest request;
+  request.objects = {a.image, b.image};
+  request.target = this->request({}).target;
+  const auto linked = compiler().link(request);
+  ASSERT_TRUE(linked.ok) << linked.log;
+  int value = 21;
+  int* pointer = &value;
+  Program(linked.image).run("f", {1, 1, 1}, {1, 1, 1}, {&pointer});
+  EXPECT_EQ(value, 42);
+}
+
+TEST_F(ExecuteTest, WithoutOptimisation) {
+  const Program program =
+      load("kernel void f(global int* p) { p[get_global_id(0)] += 1; }", "-cl-opt-disable -g");
+  std::vector<int> p(8, 1);
+  int* pointer = p.data();
+  program.run("f", {8, 1, 1}, {4, 1, 1}, {&pointer});
+  EXPECT_EQ(p, std::vector<int>(8, 2));
+}
+
+TEST_F(ExecuteTest, ConstantsAndProgramScope) {
+  const Program program = load(
+      "constant int table[4] = {1, 2, 4, 8};\nglobal int counter = 5;\n"
+      "kernel void f(global int* p) { p[0] = table[p[1]] + counter; counter++; }\n",
+      "-cl-std=CLC++");
+  EXPECT_EQ(program.image().global_variable_bytes, 4u);
+  int p[2] = {0, 3};
+  int* pointer = p;
+  program.run("f", {1, 1, 1}, {1, 1, 1}, {&pointer});
+  program.run("f", {1, 1, 1}, {1, 1, 1}, {&pointer});
+  EXPECT_EQ(p[0], 14);
+}
+
+TEST_F(ExecuteTest, AMissingBuiltinIsNamed) {
+  const auto result = build(
+      "float __attribute__((overloadable)) nowhere(float4 x);\n"
+      "kernel void f(global float* p) { *p = nowhere((float4)(1)); }");
+  EXPECT_FALSE(result.ok);
+  EXPECT_TRUE(contains(result.log, "nowhere(float4)")) << result.log;
+}
+
+}  // namespace
+}  // namespace weft
