@@ -1,5 +1,5 @@
 // The OpenCL C builtin library of CPU targets. In this order on a module from the front end:
-// linkBuiltins, addVectorVariants, unresolvedFunctions; then the lowering to lanes.
+// linkBuiltins, lowerPrintf, addVectorVariants, unresolvedFunctions; then the lowering to lanes.
 #pragma once
 
 #include <string>
@@ -25,6 +25,10 @@ llvm::Error linkBuiltins(llvm::Module& module);
 // Scalar and vector forms of one target return the same bits. Must follow linkBuiltins: without it
 // math symbols stay undefined.
 void addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine);
+
+// Rewrites printf calls: packs the arguments (core/printf.h) and calls HostServices::print
+// (core/ports/launch.h). True if there were any.
+bool lowerPrintf(llvm::Module& module);
 
 // As OpenCL C writes them ("foo(float4)"), the functions that are called but neither defined, nor
 // lowered later, nor symbols of the math library. Sorted.

@@ -11,7 +11,7 @@ inline constexpr uint32_t abi_version = 1;
 
 // Services that code running on the host may call back. Passed by pointer in every launch record.
 struct HostServices {
-  // Formats one printf call. `arguments` is the packed buffer described in compiler/printf.h.
+  // Formats one printf call. `arguments` is the packed buffer described in core/printf.h.
   void (*print)(const char* format, const void* arguments, uint64_t bytes);
 };
 

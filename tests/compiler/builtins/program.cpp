@@ -73,6 +73,7 @@ Program::Program(const std::string& name, const std::string& features) {
   auto module = loadModule(name, *context);
   const auto machine = makeMachine(features);
   if (llvm::Error error = compiler::linkBuiltins(*module)) fail(llvm::toString(std::move(error)));
+  compiler::lowerPrintf(*module);
   compiler::addVectorVariants(*module, *machine);
   llvm::raw_string_ostream(text_) << *module;
   llvm::raw_string_ostream problems(text_);
@@ -84,6 +85,7 @@ Program::Program(const std::string& name, const std::string& features) {
   builder.setCPU(machine->getTargetCPU().str());
   builder.getFeatures() = llvm::SubtargetFeatures(machine->getTargetFeatureString());
   builder.setRelocationModel(llvm::Reloc::PIC_);
+  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
   jit_ = check(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create());
   jit_->getMainJITDylib().addGenerator(
       check(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(

@@ -1,0 +1,22 @@
+// For one integer type T and its unsigned counterpart U.
+#include "arrays.def"
+
+#define ONE(f, R) WIDTHS(APPLY1, f, f, R, T)
+#define TWO(f, R) WIDTHS(APPLY2, f, f, R, T, T)
+#define THREE(f, R) WIDTHS(APPLY3, f, f, R, T, T, T)
+ONE(abs, U)
+ONE(clz, T)
+ONE(ctz, T)
+ONE(popcount, T)
+TWO(abs_diff, U)
+TWO(add_sat, T)
+TWO(hadd, T)
+TWO(max, T)
+TWO(min, T)
+TWO(mul_hi, T)
+TWO(rhadd, T)
+TWO(rotate, T)
+TWO(sub_sat, T)
+THREE(clamp, T)
+THREE(mad_hi, T)
+THREE(mad_sat, T)
