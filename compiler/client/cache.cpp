@@ -87,9 +87,9 @@ port::Bytes encode(const Answer& answer) {
   EntryHeader header;
   header.bytes = body.size();
   header.hash = hashBytes(body);
-  const auto* begin = reinterpret_cast<const std::byte*>(&header);
-  port::Bytes entry(begin, begin + sizeof header);
-  entry.insert(entry.end(), body.begin(), body.end());
+  port::Bytes entry(sizeof header + body.size());
+  std::memcpy(entry.data(), &header, sizeof header);
+  std::copy(body.begin(), body.end(), entry.begin() + sizeof header);
   return entry;
 }
 
