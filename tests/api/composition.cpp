@@ -1,0 +1,23 @@
+// The platform of these tests: fake devices, and no compiler.
+#include "api/composition.h"
+
+#include "api/dispatch.h"
+#include "tests/support/fake_device.h"
+
+namespace weft::api {
+
+Platform& platform() {
+  static Platform* const instance = [] {
+    installDispatch();
+    test::FakeOptions options;
+    options.manual = false;
+    options.compute_units = 4;
+    std::vector<std::unique_ptr<port::Backend>> backends;
+    backends.push_back(
+        std::make_unique<test::FakeBackend>(std::vector<test::FakeOptions>{options, options}));
+    return new Platform(std::move(backends), nullptr);
+  }();
+  return *instance;
+}
+
+}  // namespace weft::api

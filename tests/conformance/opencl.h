@@ -1,0 +1,82 @@
+// How the conformance tests reach the implementation: through its dispatch table, without an ICD
+// loader in between, so that what is tested is the implementation's own checks.
+// WEFT_TEST_LIBRARY names another implementation's library.
+#pragma once
+
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <CL/cl_gl.h>
+#include <CL/cl_icd.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace weft::conformance {
+
+cl_platform_id testPlatform();
+// The first device of the platform.
+cl_device_id testDevice();
+const cl_icd_dispatch& dispatch();
+// A symbol that the library exports, or nullptr.
+void* exported(const char* name);
+
+inline const cl_icd_dispatch& cl = dispatch();
+
+// A handle that is released at the end of its scope. One alias per type at the end.
+template <class H, auto release>
+class Owned {
+ public:
+  Owned() = default;
+  explicit Owned(H handle) : handle_(handle) {}
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Owned() { reset(); }
+
+  operator H() const { return handle_; }
+  // For functions that return a handle through a pointer.
+  H* out() {
+    reset();
+    return &handle_;
+  }
+  void reset() {
+    if (handle_) (cl.*release)(std::exchange(handle_, nullptr));
+  }
+
+ private:
+  H handle_ = nullptr;
+};
+
+using OwnedContext = Owned<cl_context, &cl_icd_dispatch::clReleaseContext>;
+using OwnedQueue = Owned<cl_command_queue, &cl_icd_dispatch::clReleaseCommandQueue>;
+using OwnedMem = Owned<cl_mem, &cl_icd_dispatch::clReleaseMemObject>;
+using OwnedEvent = Owned<cl_event, &cl_icd_dispatch::clReleaseEvent>;
+using OwnedProgram = Owned<cl_program, &cl_icd_dispatch::clReleaseProgram>;
+using OwnedKernel = Owned<cl_kernel, &cl_icd_dispatch::clReleaseKernel>;
+
+OwnedContext makeContext();
+
+// A handle that is a valid object of another kind, or nothing.
+template <class H>
+H foreign(void* handle) {
+  return reinterpret_cast<H>(handle);
+}
+
+// What a query of one value answers; fails the test when it does not.
+template <class T, class Function, class... Arguments>
+T info(Function function, Arguments... arguments) {
+  T value{};
+  const cl_int code = function(arguments..., sizeof value, &value, nullptr);
+  if (code != CL_SUCCESS) throw std::runtime_error("query failed: " + std::to_string(code));
+  return value;
+}
+
+template <class T>
+T deviceInfo(cl_device_info name) {
+  return info<T>(cl.clGetDeviceInfo, testDevice(), name);
+}
+
+}  // namespace weft::conformance
