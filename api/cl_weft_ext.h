@@ -16,11 +16,11 @@ extern "C" {
 
 /* What one device did for one context since the context was created. */
 typedef struct {
-  cl_ulong commands;  /* commands that ended on the device, transfers excluded */
-  cl_ulong busy_ns;   /* time in which at least one of them ran, nanoseconds */
-  cl_ulong bytes_in;  /* bytes that transfers brought to the device's memory */
-  cl_ulong bytes_out; /* bytes that transfers took from the device's memory */
-  cl_ulong transfers; /* transfers that the runtime added by itself, to or from the device */
+  cl_ulong commands;  /* commands that ended on the device, transfers into it included */
+  cl_ulong busy_ns;   /* sum of their execution times, nanoseconds */
+  cl_ulong bytes_in;  /* bytes that migration brought to the device's memory */
+  cl_ulong bytes_out; /* bytes that migration took from the device's memory */
+  cl_ulong transfers; /* transfers into the device's memory, which the runtime added by itself */
 } cl_device_statistics_weft;
 
 /* Fills `statistics` unless it is NULL, and stores the structure's size in `size_ret` unless that

@@ -80,6 +80,9 @@ class Text(unittest.TestCase):
         macro = "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
         self.assertEqual(len(problems(words, "core/a.h", macro)), 1)
         self.assertEqual(len(problems(words, "core/a.def", macro)), 0)
+        row = "#define ROW(a) a,\n"
+        self.assertEqual(len(problems(words, "core/a.h", row + "#include \"core/rows.def\"\n")), 0)
+        self.assertEqual(len(problems(words, "core/a.h", row + "#include \"core/rows.h\"\n")), 1)
         self.assertEqual(len(problems(words, "core/a.h", "#define WIDTH (1)\n")), 0)
 
     def test_notes_and_paths(self):

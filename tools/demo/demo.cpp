@@ -58,14 +58,17 @@ std::vector<cl::Device> chooseDevices(const cl::Platform& platform, char** argv)
 std::string mebibytes(uint64_t bytes) { return fmt::format("{:.2f}", bytes / (1024.0 * 1024.0)); }
 
 void printReports(const std::vector<DeviceReport>& reports) {
-  say("\n{:<36} {:>8} {:>9}   {:>21}   {:>21}\n", "device", "commands", "busy ms",
-      "MiB in, moved / needed", "MiB out, moved/needed");
+  say("\n{:<34} {:>8} {:>8} {:>9} {:>19} {:>19}\n", "", "", "", "", "MiB in", "MiB out");
+  say("{:<34} {:>8} {:>8} {:>9} {:>19} {:>19}\n", "device", "commands", "busy ms", "transfers",
+      "moved / needed", "moved / needed");
   for (size_t i = 0; i < reports.size(); ++i) {
     const DeviceReport& r = reports[i];
-    const std::string in = r.has_bytes ? mebibytes(r.bytes_in) : "n/a";
-    const std::string out = r.has_bytes ? mebibytes(r.bytes_out) : "n/a";
-    say("{:<36.36} {:>8} {:>9.1f}   {:>22}   {:>21}\n", fmt::format("{} {}", i, r.name), r.commands,
-        r.busy_ms, in + " / " + mebibytes(r.needed_in), out + " / " + mebibytes(r.needed_out));
+    const auto moved = [&r](uint64_t bytes, uint64_t needed) {
+      return fmt::format("{} / {}", r.has_bytes ? mebibytes(bytes) : "n/a", mebibytes(needed));
+    };
+    say("{:<34.34} {:>8} {:>8.1f} {:>9} {:>19} {:>19}\n", fmt::format("{} {}", i, r.name),
+        r.commands, r.busy_ms, r.has_bytes ? std::to_string(r.transfers) : "n/a",
+        moved(r.bytes_in, r.needed_in), moved(r.bytes_out, r.needed_out));
   }
 }
 

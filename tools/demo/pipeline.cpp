@@ -153,8 +153,8 @@ std::vector<DeviceReport> Pipeline::reports() const {
     if (!statistics || statistics(context_(), devices_[i](), sizeof counts, &counts, nullptr) != 0)
       continue;
     report.has_bytes = true;
-    report.commands = counts.commands;
-    report.busy_ms = static_cast<double>(counts.busy_ns) / 1e6;
+    report.commands = counts.commands - counts.transfers;
+    report.transfers = counts.transfers;
     report.bytes_in = counts.bytes_in;
     report.bytes_out = counts.bytes_out;
   }

@@ -14,8 +14,9 @@ namespace weft::tools::demo {
 // What one device did in a run, and what it had to.
 struct DeviceReport {
   std::string name;
-  uint64_t commands = 0;
-  double busy_ms = 0;
+  uint64_t commands = 0;  // without transfers
+  uint64_t transfers = 0;
+  double busy_ms = 0;      // in kernels and fills
   bool has_bytes = false;  // whether the implementation tells the bytes it moved
   uint64_t bytes_in = 0, bytes_out = 0;
   uint64_t needed_in = 0, needed_out = 0;
