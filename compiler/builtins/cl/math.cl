@@ -19,7 +19,6 @@ PLAIN1(cbrt, cbrt_u10)
 PLAIN1(cos, cos_u10)
 PLAIN1(erf, erf_u10)
 PLAIN1(erfc, erfc_u15)
-PLAIN1(exp, exp_u10)
 PLAIN1(exp2, exp2_u10)
 PLAIN1(exp10, exp10_u10)
 PLAIN1(expm1, expm1_u10)
@@ -31,6 +30,18 @@ PLAIN1(tan, tan_u10)
 PLAIN1(tanh, tanh_u10)
 PLAIN2(atan2, atan2_u10)
 PLAIN2(hypot, hypot_u05)
+
+WIDTHS(DEFINE_PLAIN1, float, exp, exp_u10)
+
+// SLEEF's double form ends 2e-6 before the function does: from 709 on it is squared.
+#define DEFINE_EXP_DOUBLE(n, V, unused)                                                     \
+  PURE double##n exp(double##n x) {                                                         \
+    const long##n large = x > (double##n)(709.0);                                           \
+    const double##n root =                                                                  \
+        __weft_sleef_exp_u10_double##n(large != (long##n)0 ? x * (double##n)(0.5) : x);     \
+    return large != (long##n)0 ? root * root : root;                                        \
+  }
+WIDTHS(DEFINE_EXP_DOUBLE, )
 
 // SLEEF's sinh and cosh end where exp overflows, the functions themselves only after 2 e^x does.
 #define HYPERBOLIC_LIMIT_float 88.0f

@@ -1,11 +1,36 @@
 // OpenCL C 6.15.2: pow, powr, pown, rootn (16 ULP in the full profile).
 #include "sleef.def"
 
-#define DEFINE_POW(n, V, T, U, I, B)                                                         \
-  /* SLEEF rounds the largest finite value to infinity even for y = 1. */                    \
-  PURE T##n pow(T##n x, T##n y) {                                                            \
-    return y == (T##n)(1) ? x : __weft_sleef_pow_u10_##T##n(x, y);                           \
-  }                                                                                          \
+// SLEEF rounds the largest finite values to infinity: its float form only them, its double form
+// everything in the last 2e-9 of the range. Where an upper bound of y * log2|x| comes near, double
+// squares x^(y/2) instead; the sign and the domain are then those of x and y.
+#define DEFINE_POW_TYPES(n, V, unused)                                                        \
+  PURE float##n pow(float##n x, float##n y) {                                                 \
+    return y == (float##n)(1.0f) ? x : __weft_sleef_pow_u10_float##n(x, y);                   \
+  }                                                                                           \
+  PURE double##n pow(double##n x, double##n y) {                                              \
+    const double##n one = (double##n)(1.0), zero = (double##n)(0.0), half_one = (double##n)(0.5); \
+    const double##n magnitude = ABS(x);                                                       \
+    const long##n biased = AS(long##n, magnitude) >> (long##n)52;                             \
+    const double##n exponent = CAST_##n(double, (biased - (long##n)1023));                    \
+    const long##n large = __builtin_elementwise_max(y * exponent, y * (exponent + one)) >     \
+                          (double##n)(1020.0);                                                \
+    const double##n power = __weft_sleef_pow_u10_double##n(                                   \
+        large != (long##n)0 ? magnitude : x, large != (long##n)0 ? y * half_one : y);         \
+    const double##n halved = y * half_one;                                                    \
+    const long##n integral = y == __builtin_elementwise_trunc(y);                             \
+    const long##n odd = integral & (halved != __builtin_elementwise_trunc(halved));           \
+    const double##n square = power * power;                                                   \
+    const double##n with_sign = odd != (long##n)0 ? COPYSIGN(square, x) : square;             \
+    const long##n undefined =                                                                 \
+        (x < zero) & (magnitude < (double##n)((double)INFINITY)) & (integral == (long##n)0);  \
+    const double##n far = undefined != (long##n)0 ? (double##n)((double)NAN) : with_sign;     \
+    const double##n result = large != (long##n)0 ? far : power;                               \
+    return y == one ? x : result;                                                             \
+  }
+WIDTHS(DEFINE_POW_TYPES, )
+
+#define DEFINE_POWR(n, V, T, U, I, B)                                                        \
   /* powr is exp2(y * log2(x)): undefined where that is, though pow is not. */               \
   PURE T##n powr(T##n x, T##n y) {                                                           \
     const T##n infinite = (T##n)((T)INFINITY);                                               \
@@ -15,7 +40,7 @@
                            ((x == (T##n)(1)) & (ABS(y) == infinite));                        \
     return undefined != (I##n)0 ? (T##n)((T)NAN) : pow(ABS(x), y);                           \
   }
-FLOAT_TYPES(WIDTHS, DEFINE_POW)
+FLOAT_TYPES(WIDTHS, DEFINE_POWR)
 
 // An int exponent needs more bits than float has: float goes through double.
 #define DEFINE_INTEGER_POWER(n, V, unused)                                                        \
