@@ -35,7 +35,8 @@ void Executor::start() {
   Worker* first = nullptr;
   {
     auto shared = shared_.lock();
-    const bool any = std::any_of(workers_.begin(), workers_.end(), [](auto& w) { return w->made; });
+    const bool any =
+        std::any_of(workers_.begin(), workers_.end(), [](auto& w) { return w->made.load(); });
     if (any || shared->sleepers.empty()) return;
     first = shared->sleepers.back();
     shared->sleepers.pop_back();
@@ -51,9 +52,11 @@ bool Executor::make(Worker& worker) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setstacksize(&attributes, worker_stack_bytes);
-  worker.made = pthread_create(&worker.thread, &attributes, &Executor::threadMain, &worker) == 0;
+  const bool made =
+      pthread_create(&worker.thread, &attributes, &Executor::threadMain, &worker) == 0;
   pthread_attr_destroy(&attributes);
-  return worker.made;
+  if (made) worker.made.store(true, std::memory_order_release);
+  return made;
 }
 
 void* Executor::threadMain(void* argument) noexcept {
@@ -65,10 +68,9 @@ void* Executor::threadMain(void* argument) noexcept {
   setKernelFloatState();
   Runner::adopt(worker.runner);
   executor.work(worker);
-  if (executor.orphaned_by_ != &worker) return nullptr;
+  if (executor.orphaned_by_.load(std::memory_order_relaxed) != &worker) return nullptr;
   pthread_detach(pthread_self());
-  executor.joinAll(&worker);
-  delete &executor;
+  if (executor.joinAll(&worker)) delete &executor;
   return nullptr;
 }
 
@@ -192,7 +194,7 @@ Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
 
 void Executor::wake(Worker* worker) noexcept {
   while (worker) {
-    if (worker->made) {
+    if (worker->made.load(std::memory_order_relaxed)) {
       worker->woken.store(1, std::memory_order_release);
       futexWake(worker->woken);
       return;
@@ -242,6 +244,9 @@ void Executor::remove(Shared& shared, StreamCore& stream) noexcept {
 }
 
 void Executor::ready(StreamCore& stream) noexcept {
+  // Once the stream is in the list its operations may finish and its owner go. Workers are waited
+  // for by dispose(); other threads need a reference.
+  const Ref<Executor> keep(Runner::workerOf() == this ? nullptr : this);
   Worker* woken = nullptr;
   {
     auto shared = shared_.lock();
@@ -278,7 +283,7 @@ void Executor::dispose() noexcept {
     shared->searcher = nullptr;
   }
   for (Worker* worker : sleepers) {
-    if (!worker->made) continue;
+    if (!worker->made.load(std::memory_order_relaxed)) continue;
     worker->woken.store(1, std::memory_order_release);
     futexWake(worker->woken);
   }
@@ -286,23 +291,27 @@ void Executor::dispose() noexcept {
     // The last reference went in a callback on a worker, which cannot wait for itself.
     Runner& own = Runner::current();
     for (auto& worker : workers_)
-      if (&worker->runner == &own) orphaned_by_ = worker.get();
+      if (&worker->runner == &own) orphaned_by_.store(worker.get(), std::memory_order_relaxed);
     return;
   }
-  joinAll(nullptr);
-  delete this;
+  if (joinAll(nullptr)) delete this;
 }
 
-void Executor::joinAll(const Worker* except) noexcept {
+bool Executor::joinAll(const Worker* except) noexcept {
   timespec limit;
   clock_gettime(CLOCK_REALTIME, &limit);
   limit.tv_sec += shutdown_seconds;
-  for (auto& worker : workers_) {
-    if (!worker->made || worker.get() == except) continue;
-    // Nothing runs any more, so this takes microseconds; a worker that does not end all the same
-    // (stopped by a debugger, say) keeps what it may still touch.
-    if (pthread_timedjoin_np(worker->thread, nullptr, &limit) != 0) worker.release();
+  // A worker may be making another one right now: until none is left that was made and not joined.
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    Worker& worker = *workers_[i];
+    if (worker.joined || &worker == except || !worker.made.load(std::memory_order_acquire))
+      continue;
+    // Nothing runs any more, so this takes microseconds, unless a debugger stopped the thread, say.
+    if (pthread_timedjoin_np(worker.thread, nullptr, &limit) != 0) return false;
+    worker.joined = true;
+    i = size_t(-1);
   }
+  return true;
 }
 
 }  // namespace weft::cpu

@@ -26,7 +26,8 @@ namespace weft::cpu {
 class StreamCore;
 
 // Shared by a device and its streams. Threads are made when there is work for them, and joined when
-// the last reference goes.
+// the last reference goes. A worker that runs an operation for ever is its operation's trouble: the
+// other workers go on. (A device of one unit has no others.)
 class Executor final : public Object {
  public:
   explicit Executor(std::vector<unsigned> pus);
@@ -55,7 +56,8 @@ class Executor final : public Object {
     Executor* executor = nullptr;
     unsigned pu = 0;
     pthread_t thread{};
-    bool made = false;  // guarded by being out of the sleepers' list
+    std::atomic<bool> made{false};  // set by whoever took it out of the sleepers' list
+    bool joined = false;
     std::atomic<uint32_t> woken{0};
   };
 
@@ -119,7 +121,8 @@ class Executor final : public Object {
   void takePart(Job& job, Runner& runner) noexcept;
   void leave(Job& job) noexcept;
 
-  void joinAll(const Worker* except) noexcept;
+  // False when a worker did not end in time; then the executor has to stay.
+  bool joinAll(const Worker* except) noexcept;
 
   const std::vector<unsigned> pus_;
   const pid_t process_;
@@ -130,7 +133,8 @@ class Executor final : public Object {
   std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
-  const Worker* orphaned_by_ = nullptr;  // the worker that has to dispose of the executor; its own
+  // The worker that has to delete the executor on its way out, if any.
+  std::atomic<const Worker*> orphaned_by_{nullptr};
 };
 
 }  // namespace weft::cpu

@@ -61,6 +61,7 @@ class Job {
   bool done = false;
 
  private:
+  struct Piece;
   void piece(uint64_t begin, uint64_t end) noexcept;
   void spawn(uint64_t begin, uint64_t end);
   void run(uint64_t begin, uint64_t end, Runner& runner) noexcept;

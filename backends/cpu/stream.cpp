@@ -34,12 +34,14 @@ void Stream::submit(port::Operation& operation) noexcept {
   StreamCore& core = *core_;
   if (!core.push(operation)) return;
   core.retain();  // the token's reference
-  core.executor->ready(core);
+  core.executor.ready(core);
 }
 
 void Stream::assist(const std::function<bool()>& done) noexcept {
+  // done() may become true because the stream is no longer needed.
+  const Ref<Executor> executor = executor_;
   const Ref<StreamCore> core = core_;
-  core->executor->assist(*core, done);
+  executor->assist(*core, done);
 }
 
 }  // namespace weft::cpu

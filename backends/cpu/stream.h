@@ -18,8 +18,7 @@ namespace weft::cpu {
 // while the thread that called it is still on its way out.
 class StreamCore final : public Object {
  public:
-  StreamCore(Ref<Executor> executor, port::Order order)
-      : executor(std::move(executor)), order(order) {}
+  StreamCore(Executor& executor, port::Order order) : executor(executor), order(order) {}
 
   // True when the caller has to make the stream ready.
   bool push(port::Operation& operation) noexcept;
@@ -30,7 +29,7 @@ class StreamCore final : public Object {
   // Counts an operation as dealt with. False: none is left, and the token is gone.
   bool drop() noexcept;
 
-  const Ref<Executor> executor;
+  Executor& executor;  // ends its workers, and with them every token, before it goes
   const port::Order order;
 
   // The executor's, under its lock; `queued` may be read at any time.
@@ -47,14 +46,16 @@ class StreamCore final : public Object {
 class Stream final : public port::Stream {
  public:
   Stream(Ref<Executor> executor, port::Order order)
-      : core_(Ref<StreamCore>::adopt(new StreamCore(std::move(executor), order))) {}
+      : executor_(std::move(executor)),
+        core_(Ref<StreamCore>::adopt(new StreamCore(*executor_, order))) {}
 
   void submit(port::Operation& operation) noexcept override;
   void flush() noexcept override {}  // submit() hands over at once
   void assist(const std::function<bool()>& done) noexcept override;
 
  private:
-  Ref<StreamCore> core_;
+  const Ref<Executor> executor_;
+  const Ref<StreamCore> core_;
 };
 
 }  // namespace weft::cpu
