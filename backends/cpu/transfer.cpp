@@ -67,6 +67,7 @@ port::OperationStatus Transfer::prepare(const port::Fill& fill) {
 }
 
 void Transfer::run(uint64_t begin, uint64_t end) const noexcept {
+  if (begin == end) return;
   const uint64_t from = begin * unit_;
   if (!linear_) {
     copyRows(from, std::min(end * unit_, uint64_t(region_[1] * region_[2])));
