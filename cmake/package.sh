@@ -28,10 +28,13 @@ copy_needed() {
     [ -e "$destination/$library" ] || cp -L "$path" "$destination/$library"
   done
 }
-executables() { find "$1" -maxdepth "$2" -type f \( -name '*.so*' -o -perm -u+x \); }
+# Programs and libraries: what starts with the mark of an ELF file.
+executables() {
+  find "$1" -maxdepth 1 -type f -print0 | xargs -0 -r grep -l -a -m 1 -P '\A\x7fELF'
+}
 
-mapfile -t compiler < <(executables "$stage/$libdir/weft" 1)
-mapfile -t rest < <(executables "$stage/bin" 1; executables "$stage/$libdir" 1; executables "$stage/$libdir/weft/examples" 1)
+mapfile -t compiler < <(executables "$stage/$libdir/weft")
+mapfile -t rest < <(executables "$stage/bin"; executables "$stage/$libdir"; executables "$stage/$libdir/weft/examples")
 [ "${#compiler[@]}" -eq 0 ] || copy_needed "$stage/$libdir/weft" "${compiler[@]}"
 copy_needed "$stage/$libdir" "${rest[@]}"
 
