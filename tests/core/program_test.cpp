@@ -25,13 +25,17 @@ class ProgramTest : public ::testing::Test {
   Machine machine;
 };
 
-// Waits for a build with a callback.
+// Waits for a build with a callback. The promise belongs to the callback, which may still be inside
+// it when wait() returns.
 struct Done {
-  std::promise<cl_program> promise;
-  std::future<cl_program> future = promise.get_future();
-  Program::Notify notify{
-      [](cl_program program, void* user) { static_cast<Done*>(user)->promise.set_value(program); },
-      this};
+  using Promise = std::promise<cl_program>;
+  Promise* promise = new Promise;
+  std::future<cl_program> future = promise->get_future();
+  Program::Notify notify{[](cl_program program, void* user) {
+                           const std::unique_ptr<Promise> own(static_cast<Promise*>(user));
+                           own->set_value(program);
+                         },
+                         promise};
   cl_program wait() { return future.get(); }
 };
 
@@ -146,17 +150,15 @@ TEST_F(ProgramTest, CallbackComesAfterFailureToo) {
 
 TEST_F(ProgramTest, CallbackMayBuildAgain) {
   const auto program = source("k/g");
-  struct Context {
-    Program* program;
-    std::promise<bool> promise{};
-  } context{program.get()};
-  program->buildFor(program->devices(), "",
-                    {[](cl_program, void* user) {
-                       auto& c = *static_cast<Context*>(user);
-                       c.promise.set_value(c.program->buildFor(c.program->devices(), "-again", {}));
-                     },
-                     &context});
-  EXPECT_TRUE(context.promise.get_future().get());
+  static std::promise<bool> promise;
+  promise = {};
+  auto future = promise.get_future();
+  const auto again = [](cl_program handle, void*) {
+    auto& program = fromHandle<Program>(handle);
+    promise.set_value(program.buildFor(program.devices(), "-again", {}));
+  };
+  program->buildFor(program->devices(), "", {again, nullptr});
+  EXPECT_TRUE(future.get());
   EXPECT_EQ(build(program, 0)->options, "-again");
 }
 

@@ -1,0 +1,108 @@
+// clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo.
+#include "tests/conformance/program_fixture.h"
+
+namespace weft::conformance {
+namespace {
+
+class KernelArgumentTest : public ProgramFixture {
+ protected:
+  void SetUp() override {
+    program = built(
+        "typedef struct { char a; long b; } pair;\n"
+        "kernel void k(global int* g, constant int* c, local int* l, int v, float3 f, pair p) {}");
+    k = kernel(program, "k");
+  }
+  cl_int set(cl_uint index, size_t size, const void* value) {
+    return cl.clSetKernelArg(k, index, size, value);
+  }
+  cl_int enqueue() {
+    const size_t global = 1;
+    return cl.clEnqueueNDRangeKernel(queue, k, 1, nullptr, &global, nullptr, 0, nullptr, nullptr);
+  }
+  OwnedProgram program;
+  OwnedKernel k;
+};
+
+TEST_F(KernelArgumentTest, KernelAndIndex) {
+  const cl_int value = 1;
+  EXPECT_EQ(cl.clSetKernelArg(nullptr, 3, sizeof value, &value), CL_INVALID_KERNEL);
+  EXPECT_EQ(cl.clSetKernelArg(foreign<cl_kernel>(cl_context(context)), 3, sizeof value, &value),
+            CL_INVALID_KERNEL);
+  EXPECT_EQ(set(3, sizeof value, &value), CL_SUCCESS);
+  EXPECT_EQ(set(6, sizeof value, &value), CL_INVALID_ARG_INDEX);
+}
+
+TEST_F(KernelArgumentTest, Values) {
+  const cl_long value[4] = {};
+  EXPECT_EQ(set(3, 2, value), CL_INVALID_ARG_SIZE);
+  EXPECT_EQ(set(3, 8, value), CL_INVALID_ARG_SIZE);
+  EXPECT_EQ(set(3, 4, nullptr), CL_INVALID_ARG_VALUE);
+  EXPECT_EQ(set(4, sizeof(cl_float3), value), CL_SUCCESS);
+  EXPECT_EQ(set(4, 12, value), CL_INVALID_ARG_SIZE);
+  EXPECT_EQ(set(5, 16, value), CL_SUCCESS);
+  EXPECT_EQ(set(5, 9, value), CL_INVALID_ARG_SIZE);
+}
+
+TEST_F(KernelArgumentTest, Buffers) {
+  const cl_mem good = buffer, null = nullptr;
+  const cl_mem wrong = foreign<cl_mem>(cl_command_queue(queue));
+  for (const cl_uint index : {0u, 1u}) {
+    EXPECT_EQ(set(index, sizeof good, &good), CL_SUCCESS);
+    EXPECT_EQ(set(index, sizeof good, nullptr), CL_SUCCESS);
+    EXPECT_EQ(set(index, sizeof good, &null), CL_SUCCESS);
+    EXPECT_EQ(set(index, sizeof good, &wrong), CL_INVALID_MEM_OBJECT);
+    EXPECT_EQ(set(index, 4, &good), CL_INVALID_ARG_SIZE);
+    EXPECT_EQ(set(index, 0, nullptr), CL_INVALID_ARG_SIZE);
+  }
+  cl_int code = 1;
+  const OwnedMem other(cl.clCreateBuffer(other_context, 0, 64, nullptr, &code));
+  const cl_mem elsewhere = other;
+  EXPECT_EQ(set(0, sizeof elsewhere, &elsewhere), CL_INVALID_MEM_OBJECT);
+}
+
+TEST_F(KernelArgumentTest, Local) {
+  const cl_int value = 1;
+  EXPECT_EQ(set(2, 64, nullptr), CL_SUCCESS);
+  EXPECT_EQ(set(2, 0, nullptr), CL_INVALID_ARG_SIZE);
+  EXPECT_EQ(set(2, 64, &value), CL_INVALID_ARG_VALUE);
+}
+
+TEST_F(KernelArgumentTest, AllMustBeSetBeforeALaunch) {
+  const cl_long value[4] = {};
+  const size_t sizes[] = {8, 8, 64, 4, 16, 16};
+  for (cl_uint i = 0; i < 6; ++i) {
+    EXPECT_EQ(enqueue(), CL_INVALID_KERNEL_ARGS) << i;
+    EXPECT_EQ(set(i, sizes[i], i < 3 ? nullptr : value), CL_SUCCESS) << i;
+  }
+  EXPECT_EQ(enqueue(), CL_SUCCESS);
+  EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
+}
+
+// "Implementations shall not allow cl_kernel objects to hold reference counts to cl_kernel
+// arguments."
+TEST_F(KernelArgumentTest, KernelsDoNotKeepTheirBuffers) {
+  OwnedMem made = makeBuffer();
+  static bool destroyed;
+  destroyed = false;
+  ASSERT_EQ(cl.clSetMemObjectDestructorCallback(
+                made, [](cl_mem, void*) { destroyed = true; }, nullptr),
+            CL_SUCCESS);
+  const cl_mem handle = made;
+  ASSERT_EQ(set(0, sizeof handle, &handle), CL_SUCCESS);
+  made.reset();
+  EXPECT_TRUE(destroyed);
+}
+
+TEST_F(KernelArgumentTest, SvmIsUnsupported) {
+  if (deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES))
+    GTEST_SKIP() << "shared virtual memory is supported";
+  EXPECT_EQ(cl.clSetKernelArgSVMPointer(k, 0, nullptr), CL_INVALID_OPERATION);
+  EXPECT_EQ(cl.clSetKernelArgSVMPointer(nullptr, 0, nullptr), CL_INVALID_KERNEL);
+  EXPECT_EQ(cl.clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, nullptr),
+            CL_INVALID_OPERATION);
+  EXPECT_EQ(cl.clSetKernelExecInfo(nullptr, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, nullptr),
+            CL_INVALID_KERNEL);
+}
+
+}  // namespace
+}  // namespace weft::conformance
