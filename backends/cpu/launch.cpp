@@ -4,9 +4,12 @@
 #include <bit>
 
 #include "core/error.h"
+#include "core/printf.h"
 
 namespace weft::cpu {
 namespace {
+
+constexpr port::HostServices host_services{&printToStdout};
 
 constexpr size_t lane_rounding = 64;
 constexpr size_t minimum_local_alignment = 16;
@@ -53,6 +56,7 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
   kernel_ = static_cast<Module*>(launch.module)->kernel(launch.kernel);
   if (!kernel_) return CL_INVALID_KERNEL;
   record_ = *launch.record;
+  record_.services = &host_services;
   slice_ = launch.slice;
   items_per_group_ = record_.local_size[0] * record_.local_size[1] * record_.local_size[2];
   const KernelInfo& info = kernel_->info;

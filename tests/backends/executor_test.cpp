@@ -1,9 +1,12 @@
-// What only the CPU's executor promises: who runs what, side by side, and how fast.
+// What only the CPU's executor promises: who runs what, side by side, and on which threads.
+#include <dirent.h>
 #include <gtest/gtest.h>
-
 #include <unistd.h>
+#include <xmmintrin.h>
 
+#include <fstream>
 #include <map>
+#include <thread>
 
 #include "backends/cpu/backend.h"
 #include "tests/support/test_image.h"
@@ -12,34 +15,48 @@
 namespace weft::test {
 namespace {
 
+using namespace std::chrono_literals;
+
+std::shared_ptr<port::Device> discover() {
+  std::vector<port::Diagnostic> diagnostics;
+  return cpu::makeBackend()->discover(diagnostics).at(0);
+}
+
+// The process's threads that are workers, by thread id.
+std::vector<int> workers() {
+  std::vector<int> ids;
+  DIR* tasks = opendir("/proc/self/task");
+  while (const dirent* entry = readdir(tasks)) {
+    std::string name;
+    std::ifstream(std::string("/proc/self/task/") + entry->d_name + "/comm") >> name;
+    if (name == "weft-cpu") ids.push_back(std::atoi(entry->d_name));
+  }
+  closedir(tasks);
+  return ids;
+}
+
 class ExecutorTest : public ::testing::Test {
  protected:
-  ExecutorTest() : device(discover()) {}
+  ExecutorTest() : device(discover()), module(device->load(testImage(device->target()))) {}
 
-  static std::shared_ptr<port::Device> discover() {
-    std::vector<port::Diagnostic> diagnostics;
-    auto devices = cpu::makeBackend()->discover(diagnostics);
-    return devices.at(0);
-  }
+  uint32_t units() const { return device->capabilities().compute_units; }
 
   std::shared_ptr<port::Device> device;
+  std::unique_ptr<port::Module> module;
 };
 
 TEST_F(ExecutorTest, OneUnitSubDevicesRunSideBySide) {
+  if (units() < 2) GTEST_SKIP() << "one processor only";
   const uint32_t counts[] = {1, 1};
-  if (device->capabilities().compute_units < 2) GTEST_SKIP() << "one processor only";
   auto parts = device->partition(counts);
   std::vector<std::unique_ptr<port::Stream>> streams;
-  std::vector<std::unique_ptr<port::Module>> modules;
   std::vector<std::unique_ptr<port::Memory>> memories;
   std::vector<std::unique_ptr<TestLaunch>> launches;
   std::vector<std::unique_ptr<TestOperation>> operations;
   for (auto& part : parts) {
-    EXPECT_EQ(part->capabilities().compute_units, 1u);
     streams.push_back(part->createStream(port::Order::in_order));
-    modules.push_back(part->load(testImage(part->target())));
     memories.push_back(part->allocate(64, 64));
-    launches.push_back(std::make_unique<TestLaunch>(*modules.back(), kernelIndex("busy"), 4));
+    launches.push_back(std::make_unique<TestLaunch>(*module, kernelIndex("busy"), 4));
     launches.back()->value(25'000'000).memory(memories.back().get());
     operations.push_back(std::make_unique<TestOperation>(launches.back()->whole()));
   }
@@ -53,7 +70,6 @@ TEST_F(ExecutorTest, OneUnitSubDevicesRunSideBySide) {
 
 TEST_F(ExecutorTest, BigLaunchUsesEveryWorker) {
   constexpr uint64_t groups = 1000;
-  auto module = device->load(testImage(device->target()));
   auto memory = device->allocate(groups * 8, 64);
   auto stream = device->createStream(port::Order::in_order);
   TestLaunch launch(*module, kernelIndex("who"), groups);
@@ -64,8 +80,194 @@ TEST_F(ExecutorTest, BigLaunchUsesEveryWorker) {
   const auto* data = reinterpret_cast<const uint64_t*>(memory->host());
   std::map<uint64_t, int> groups_by_thread;
   for (uint64_t g = 0; g < groups; ++g) ++groups_by_thread[data[g]];
-  EXPECT_EQ(groups_by_thread.size(), device->capabilities().compute_units);
+  EXPECT_EQ(groups_by_thread.size(), units());
   EXPECT_FALSE(groups_by_thread.contains(uint64_t(gettid())));
+}
+
+// Each worker of each sub-device is bound to a PU of its own.
+TEST_F(ExecutorTest, WorkersAreBound) {
+  const std::vector<uint32_t> ones(units(), 1);
+  auto parts = device->partition(ones);
+  std::map<int, int> workers_by_pu;
+  for (auto& part : parts) {
+    auto memory = part->allocate(8, 64);
+    auto stream = part->createStream(port::Order::in_order);
+    TestLaunch launch(*module, kernelIndex("who"), 1);
+    launch.value(0).memory(memory.get());
+    TestOperation operation(launch.whole());
+    stream->submit(operation);
+    ASSERT_TRUE(operation.wait());
+    cpu_set_t set;
+    const auto thread = pid_t(*reinterpret_cast<uint64_t*>(memory->host()));
+    ASSERT_EQ(sched_getaffinity(thread, sizeof set, &set), 0);
+    ASSERT_EQ(CPU_COUNT(&set), 1);
+    for (int pu = 0; pu < CPU_SETSIZE; ++pu)
+      if (CPU_ISSET(pu, &set)) ++workers_by_pu[pu];
+  }
+  EXPECT_EQ(workers_by_pu.size(), units());
+}
+
+TEST_F(ExecutorTest, ThreadsComeWithTheFirstStreamAndGoWithTheDevice) {
+  EXPECT_TRUE(workers().empty());
+  auto stream = device->createStream(port::Order::in_order);
+  EXPECT_FALSE(workers().empty());
+  TestLaunch launch(*module, kernelIndex("empty"), 1);
+  TestOperation operation(launch.whole());
+  stream->submit(operation);
+  ASSERT_TRUE(operation.wait());
+  EXPECT_LE(workers().size(), units());
+  device.reset();
+  EXPECT_FALSE(workers().empty());
+  stream.reset();
+  // A joined thread may stay in /proc a little longer.
+  for (int i = 0; i < 100 && !workers().empty(); ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(workers().empty());
+}
+
+// The last reference goes in a callback, on a worker, which cannot join itself.
+TEST_F(ExecutorTest, DeviceMayGoInACallback) {
+  for (int i = 0; i < 20; ++i) {
+    auto own = discover();
+    auto stream = own->createStream(i % 2 ? port::Order::in_order : port::Order::unordered);
+    TestLaunch launch(*module, kernelIndex("empty"), 1);
+    TestOperation operation(launch.whole());
+    operation.on_finished = [&] {
+      stream.reset();
+      own.reset();
+    };
+    auto* raw = stream.get();
+    raw->submit(operation);
+    ASSERT_TRUE(operation.wait());
+  }
+  for (int i = 0; i < 100 && !workers().empty(); ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(workers().empty());
+}
+
+// A kernel that waits for the host keeps one worker, whatever else it was given.
+TEST_F(ExecutorTest, SpinningKernelHangsOnlyItself) {
+  if (units() < 2) GTEST_SKIP() << "one processor only";
+  auto flag = device->allocate(64, 64);
+  auto data = device->allocate(4096, 64);
+  auto* set = reinterpret_cast<uint32_t*>(flag->host());
+  *set = 0;
+  auto blocked = device->createStream(port::Order::in_order);
+  auto free = device->createStream(port::Order::in_order);
+  auto unordered = device->createStream(port::Order::unordered);
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 64);
+  waiting.memory(flag.get());
+  TestLaunch work(*module, kernelIndex("busy"), 400);
+  work.value(20'000).memory(data.get());
+  TestLaunch tiny(*module, kernelIndex("empty"), 1);
+  // What has been tiny so far hangs this time.
+  __atomic_store_n(set, 1, __ATOMIC_RELEASE);
+  for (int i = 0; i < 20; ++i) {
+    TestOperation warm(waiting.whole());
+    blocked->submit(warm);
+    ASSERT_TRUE(warm.wait());
+  }
+  __atomic_store_n(set, 0, __ATOMIC_RELEASE);
+  TestOperation hung(waiting.whole()), behind(tiny.whole());
+  blocked->submit(hung);
+  blocked->submit(behind);
+  for (int i = 0; i < 10; ++i) {
+    TestOperation a(work.whole()), b(tiny.whole());
+    free->submit(a);
+    unordered->submit(b);
+    ASSERT_TRUE(a.wait());
+    ASSERT_TRUE(b.wait());
+  }
+  EXPECT_FALSE(hung.isFinished());
+  EXPECT_FALSE(behind.isFinished());
+  __atomic_store_n(set, 1, __ATOMIC_RELEASE);
+  ASSERT_TRUE(hung.wait() && behind.wait());
+}
+
+// A long launch on every worker gives one up for what another stream wants.
+TEST_F(ExecutorTest, ShortOperationsPassLongOnes) {
+  if (units() < 2) GTEST_SKIP() << "one processor only";
+  auto data = device->allocate(40'000, 64);
+  auto slow = device->createStream(port::Order::in_order);
+  auto quick = device->createStream(port::Order::in_order);
+  TestLaunch work(*module, kernelIndex("busy"), 10'000);
+  work.value(100'000).memory(data.get());  // a second, or a half on two
+  TestLaunch tiny(*module, kernelIndex("empty"), 1);
+  TestOperation first(work.whole());
+  slow->submit(first);
+  std::this_thread::sleep_for(50ms);
+  for (int i = 0; i < 5; ++i) {
+    TestOperation operation(tiny.whole());
+    quick->submit(operation);
+    ASSERT_TRUE(operation.wait());
+  }
+  EXPECT_FALSE(first.isFinished());
+  ASSERT_TRUE(first.wait());
+}
+
+TEST_F(ExecutorTest, AssistKeepsTheCallersFloatState) {
+  auto memory = device->allocate(64 * 4, 64);
+  auto stream = device->createStream(port::Order::in_order);
+  TestLaunch launch(*module, kernelIndex("float_state"), 64);
+  launch.memory(memory.get());
+  const unsigned before = _mm_getcsr();
+  const unsigned odd = 0x9fc0 | 0x2000;  // flush to zero, denormals are zero, round down
+  _mm_setcsr(odd);
+  for (int i = 0; i < 200; ++i) {
+    TestOperation operation(launch.whole());
+    stream->submit(operation);
+    stream->assist([&] { return operation.isFinished(); });
+    EXPECT_EQ(_mm_getcsr() & ~0x3fu, odd & ~0x3fu);
+    ASSERT_TRUE(operation.wait());
+    const auto* state = reinterpret_cast<const uint32_t*>(memory->host());
+    for (int g = 0; g < 64; ++g) ASSERT_EQ(state[g], 0x1f80u);
+  }
+  _mm_setcsr(before);
+}
+
+// Host calls run on the device's threads, even while the application could.
+TEST_F(ExecutorTest, HostCallsAreNotForTheCaller) {
+  auto stream = device->createStream(port::Order::in_order);
+  for (int i = 0; i < 200; ++i) {
+    pid_t thread = 0;
+    const port::HostCall call{[](void* id) { *static_cast<pid_t*>(id) = gettid(); }, &thread};
+    TestOperation operation(call);
+    stream->submit(operation);
+    stream->assist([&] { return operation.isFinished(); });
+    ASSERT_TRUE(operation.wait());
+    ASSERT_NE(thread, gettid());
+  }
+}
+
+TEST(CpuBackend, EnvironmentLimitsUnits) {
+  setenv("WEFT_CPU_MAX_COMPUTE_UNITS", "1", 1);
+  EXPECT_EQ(discover()->capabilities().compute_units, 1u);
+  setenv("WEFT_CPU_MAX_COMPUTE_UNITS", "nonsense", 1);
+  std::vector<port::Diagnostic> diagnostics;
+  EXPECT_EQ(cpu::makeBackend()->discover(diagnostics).size(), 1u);
+  EXPECT_EQ(diagnostics.size(), 1u);
+  unsetenv("WEFT_CPU_MAX_COMPUTE_UNITS");
+}
+
+TEST(CpuBackend, PrivateMemoryGivesEachDeviceASpace) {
+  setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
+  auto device = discover();
+  unsetenv("WEFT_CPU_PRIVATE_MEMORY");
+  const uint32_t one[] = {1};
+  auto part = device->partition(one).at(0), other = device->partition(one).at(0);
+  const port::MemorySpace spaces[] = {device->capabilities().memory_space,
+                                      part->capabilities().memory_space,
+                                      other->capabilities().memory_space};
+  for (const auto space : spaces) {
+    EXPECT_NE(space, port::host_space);
+    EXPECT_TRUE(device->reaches(space));
+  }
+  EXPECT_NE(spaces[0], spaces[1]);
+  EXPECT_NE(spaces[1], spaces[2]);
+  EXPECT_EQ(discover()->capabilities().memory_space, port::host_space);
+}
+
+TEST(CpuBackend, IdentityIsStable) {
+  EXPECT_EQ(discover()->capabilities().uuid, discover()->capabilities().uuid);
+  EXPECT_EQ(discover()->target(), discover()->target());
 }
 
 }  // namespace
