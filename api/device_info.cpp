@@ -167,7 +167,8 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_EXTENSIONS, [](D d) { return joined(deviceExtensions(d)); }},
     {CL_DEVICE_EXTENSIONS_WITH_VERSION, [](D d) { return withVersions(deviceExtensions(d)); }},
     // "vYYYY-MM-DD-XX": no version of the conformance suite was ever passed officially.
-    {CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, [](D) { return "v0000-00-00-00"; }},
+    // None, in the form that the specification prescribes: no such version can exist.
+    {CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, [](D) { return "v0000-01-01-00"; }},
     {CL_DEVICE_UUID_KHR, [](D d) { return d.capabilities().uuid; }},
     {CL_DRIVER_UUID_KHR, by<driverUuid>},
     {CL_DEVICE_LUID_VALID_KHR, always<cl_bool{CL_FALSE}>},

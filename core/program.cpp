@@ -24,6 +24,24 @@ std::vector<Program::Devices> groupByTarget(const Program::Devices& devices) {
   return groups;
 }
 
+bool descends(const Device& device, const Device& ancestor) {
+  for (const Device* up = device.parent(); up; up = up->parent())
+    if (up == &ancestor) return true;
+  return false;
+}
+
+// What is built for a device is built for those of its sub-devices that the program knows, too.
+Program::Devices withSubDevices(const Program::Devices& named, const Program::Devices& known) {
+  Program::Devices all = named;
+  for (const Ref<Device>& device : known) {
+    if (std::find(all.begin(), all.end(), device) != all.end()) continue;
+    if (std::any_of(named.begin(), named.end(),
+                    [&](const auto& ancestor) { return descends(*device, *ancestor); }))
+      all.push_back(device);
+  }
+  return all;
+}
+
 bool hasOption(const std::string& options, std::string_view wanted) {
   std::istringstream words(options);
   for (std::string word; words >> word;)
@@ -134,7 +152,7 @@ bool Program::buildFor(const Devices& devices, const std::string& options, Notif
   checkOptions(devices, options, port::OptionUse::build, CL_INVALID_BUILD_OPTIONS);
   if (kind_ == ProgramSource::binary) return start(loadJobs(devices), options, notify);
   Jobs jobs;
-  for (Devices& group : groupByTarget(devices)) {
+  for (Devices& group : groupByTarget(withSubDevices(devices, devices_))) {
     port::CompileRequest request = requestFor(*group.front(), options);
     jobs.push_back({std::move(group),
                     [this, request = std::move(request)] { return compiler().build(request); },
@@ -148,7 +166,7 @@ bool Program::compileFor(const Devices& devices, const std::string& options,
   require(kind_ == ProgramSource::source, CL_INVALID_OPERATION, "the program has no source");
   checkOptions(devices, options, port::OptionUse::compile, CL_INVALID_COMPILER_OPTIONS);
   Jobs jobs;
-  for (Devices& group : groupByTarget(devices)) {
+  for (Devices& group : groupByTarget(withSubDevices(devices, devices_))) {
     port::CompileRequest request = requestFor(*group.front(), options);
     request.headers = headers;
     jobs.push_back({std::move(group),
