@@ -1,5 +1,6 @@
-# cmake -DEXPECTED=regex [-DSTATUS=n] -P run.cmake -- program arguments...
-# The program ends with that status (0) and prints something that matches.
+# cmake -DEXPECTED=regex [-DSTATUS=n] [-DREJECTED=regex] -P run.cmake -- program arguments...
+# The program ends with that status (0) and prints something that matches EXPECTED and
+# nothing that matches REJECTED.
 set(command)
 set(after FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -21,4 +22,7 @@ if(NOT status STREQUAL STATUS)
 endif()
 if(NOT "${output}${errors}" MATCHES "${EXPECTED}")
   message(FATAL_ERROR "the output does not match: ${EXPECTED}")
+endif()
+if(REJECTED AND "${output}${errors}" MATCHES "${REJECTED}")
+  message(FATAL_ERROR "the output has a line that it must not have: ${CMAKE_MATCH_0}")
 endif()
