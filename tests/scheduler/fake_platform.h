@@ -1,0 +1,45 @@
+// One context over devices made of software.
+#pragma once
+
+#include <vector>
+
+#include "core/context.h"
+#include "core/memory.h"
+#include "core/platform.h"
+#include "scheduler/context_state.h"
+#include "scheduler/enqueue.h"
+#include "tests/support/fake_device.h"
+
+namespace weft::test {
+
+class FakePlatform {
+ public:
+  explicit FakePlatform(std::vector<FakeOptions> options) {
+    auto backend = std::make_unique<FakeBackend>(std::move(options));
+    fakes_ = backend.get();
+    std::vector<std::unique_ptr<port::Backend>> backends;
+    backends.push_back(std::move(backend));
+    platform_ = make<Platform>(std::move(backends), nullptr);
+    context_ = make<Context>(*platform_, platform_->devices(), std::vector<cl_context_properties>{},
+                             nullptr, nullptr);
+    context_->setState(makeContextState(*context_));
+  }
+
+  Context& context() { return *context_; }
+  FakeDevice& fake(size_t index) { return fakes_->device(index); }
+  Device& device(size_t index) { return *platform_->devices().at(index); }
+  Ref<Queue> queue(size_t index, cl_command_queue_properties properties = 0) {
+    return make<Queue>(context_, platform_->devices().at(index), properties,
+                       std::vector<cl_queue_properties>{});
+  }
+  Ref<Buffer> buffer(size_t size, cl_mem_flags flags = CL_MEM_READ_WRITE, void* host = nullptr) {
+    return make<Buffer>(context_, flags, size, host, std::vector<cl_mem_properties>{});
+  }
+
+ private:
+  FakeBackend* fakes_ = nullptr;
+  Ref<Platform> platform_;
+  Ref<Context> context_;
+};
+
+}  // namespace weft::test
