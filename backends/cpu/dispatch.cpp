@@ -18,7 +18,6 @@ constexpr uint64_t shared_transfer_bytes = 2 << 20;
 // after each group until this much time has gone.
 constexpr double serial_step_ns = 10'000;
 constexpr double minimum_piece_ns = 20'000;
-constexpr double step_ns = 200'000;
 constexpr uint64_t pieces_per_worker = 8;
 constexpr double bytes_per_ns = 8;
 // How many tiny operations of one stream run before other streams have a turn.
@@ -75,8 +74,7 @@ Job::Cut cutLaunch(const LaunchFrame& frame, uint64_t begin, size_t workers) {
   const double per_group = std::max(frame.timing().estimate(frame.itemsPerGroup()), 1e-3);
   const auto least = uint64_t(std::min(minimum_piece_ns / per_group, double(groups)));
   const uint64_t piece = std::max<uint64_t>({1, groups / (pieces_per_worker * workers), least});
-  const auto step = uint64_t(std::min(step_ns / per_group, double(piece)));
-  return {begin, frame.groups(), piece, std::max<uint64_t>(1, step)};
+  return {begin, frame.groups(), piece};
 }
 
 }  // namespace
@@ -229,8 +227,7 @@ port::OperationStatus Executor::runTransfer(StreamCore& stream, port::Operation&
   taken_over = true;
   job->transfer = transfer;
   const uint64_t piece = std::max<uint64_t>(1, transfer.units() / (4 * workers_.size()));
-  job->begin(false, stream, operation, start,
-             {0, transfer.units(), piece, std::min<uint64_t>(piece, 16)});
+  job->begin(false, stream, operation, start, {0, transfer.units(), piece});
   runJob(*job, runner);
   return CL_SUCCESS;
 }

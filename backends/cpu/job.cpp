@@ -7,6 +7,12 @@
 #include "backends/cpu/stream.h"
 
 namespace weft::cpu {
+namespace {
+
+constexpr double step_ns = 200'000;
+constexpr uint64_t transfer_step_units = 16;
+
+}  // namespace
 
 Job::Job(Executor& executor, unsigned slots)
     : executor_(executor), arena_(int(slots), slots), gates_(slots) {}
@@ -88,7 +94,7 @@ void Job::piece(uint64_t begin, uint64_t end) noexcept {
   uint64_t at = begin;
   bool wanted = false;
   while (at < end && !wanted) {
-    const uint64_t next = std::min(at + cut_.step, end);
+    const uint64_t next = std::min(at + step(), end);
     run(at, next, runner);
     at = next;
     wanted = at < end && runner.executor && executor_.wantsBack(*this);
@@ -104,6 +110,14 @@ void Job::piece(uint64_t begin, uint64_t end) noexcept {
     Runner* own = gate.load(std::memory_order_relaxed);
     if (own == &runner) openGate(gate);
   }
+}
+
+// What runs between looks at whether the thread is wanted elsewhere. Asked for each time: the first
+// groups of a launch touch new memory and seem slower than they are.
+uint64_t Job::step() const noexcept {
+  if (!launch_) return transfer_step_units;
+  const double per_group = std::max(frame.timing().estimate(frame.itemsPerGroup()), 1e-3);
+  return std::max<uint64_t>(1, uint64_t(std::min(step_ns / per_group, double(cut_.piece))));
 }
 
 void Job::run(uint64_t begin, uint64_t end, Runner& runner) noexcept {

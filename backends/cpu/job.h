@@ -32,7 +32,6 @@ class Job {
     uint64_t begin = 0;
     uint64_t end = 0;
     uint64_t piece = 1;  // what is stolen at a time
-    uint64_t step = 1;   // what runs between looks at whether the thread is wanted elsewhere
   };
 
   // At most `slots` threads take part at once.
@@ -64,6 +63,7 @@ class Job {
   struct Piece;
   void piece(uint64_t begin, uint64_t end) noexcept;
   void spawn(uint64_t begin, uint64_t end);
+  uint64_t step() const noexcept;
   void run(uint64_t begin, uint64_t end, Runner& runner) noexcept;
   void finish() noexcept;
   std::atomic<Runner*>& closeGate(Runner& runner) noexcept;
