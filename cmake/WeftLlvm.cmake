@@ -30,6 +30,7 @@ if(WEFT_LLD)
 endif()
 
 add_library(weft_absent_targets STATIC pipeline/absent_targets.cpp)
+target_include_directories(weft_absent_targets PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(weft_absent_targets SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 add_library(weft_llvm_headers INTERFACE)
 target_include_directories(weft_llvm_headers SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})

@@ -34,8 +34,7 @@ constexpr Standard standards[] = {
 
 // The names that Clang itself knows and has to be told of through -cl-ext; others are only macros.
 constexpr std::string_view clang_extensions[] = {
-#define OPENCL_GENERIC_EXTENSION(name, ...) #name,
-#include <clang/Basic/OpenCLExtensions.def>
+#include "compiler/frontend/clang_extensions.def"
 };
 
 bool isClangs(std::string_view name) {

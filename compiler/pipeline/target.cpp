@@ -4,7 +4,9 @@
 
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
@@ -19,6 +21,20 @@ std::string hostFeatures() {
   for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
     features.AddFeature(name, present);
   return features.getString();
+}
+
+// LLVM's switches that have no other interface.
+void setSwitches() {
+  // Strength reduction over the nested loops of a lowered kernel takes half of code generation's time
+  // and, with x86's addressing modes, gives no faster code.
+  const char* const switches[] = {"weft", "-disable-lsr"};
+  llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(switches)), switches);
+}
+
+// Tuning models of 512-bit processors prefer 256, for the sake of code that is mostly scalar.
+void preferWideVectors(llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (machine.getMCSubtargetInfo()->checkFeatures("+avx512f"))
+    function.addFnAttr("prefer-vector-width", "512");
 }
 
 llvm::TargetOptions machineOptions(const Options& options) {
@@ -48,6 +64,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::T
   if (target.kind != port::TargetKind::host_cpu)
     return llvm::createStringError("this compiler makes no code for that kind of device");
   initialiseTargets();
+  setSwitches();  // each time: lld resets them
   std::string error;
   const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(host_triple, error);
   if (!back_end) return llvm::createStringError(error);
@@ -69,6 +86,7 @@ void retarget(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
+    preferWideVectors(function, machine);
     if (function.getCallingConv() == llvm::CallingConv::SPIR_FUNC)
       function.setCallingConv(llvm::CallingConv::C);
     for (llvm::BasicBlock& block : function)
