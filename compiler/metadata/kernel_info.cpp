@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 
@@ -180,6 +183,25 @@ void readAccesses(const llvm::Module& module, std::vector<KernelInfo>& kernels) 
       info.writes = !argument.onlyReadsMemory();
     }
   }
+}
+
+void markPrintf(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
+  const llvm::Function* print = module.getFunction("printf");
+  if (!print) return;
+  llvm::SmallPtrSet<const llvm::Value*, 16> reached;
+  llvm::SmallVector<const llvm::Value*, 16> waiting = {print};
+  // Everything that uses a reached value reaches it, however it does.
+  while (!waiting.empty()) {
+    const llvm::Value* value = waiting.pop_back_val();
+    if (!reached.insert(value).second) continue;
+    for (const llvm::User* user : value->users()) {
+      const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
+      waiting.push_back(instruction ? static_cast<const llvm::Value*>(instruction->getFunction())
+                                    : user);
+    }
+  }
+  for (KernelInfo& kernel : kernels)
+    kernel.uses_printf = reached.contains(module.getFunction(kernel.name));
 }
 
 uint64_t globalVariableBytes(const llvm::Module& module) {

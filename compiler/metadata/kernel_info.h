@@ -18,6 +18,9 @@ std::vector<KernelInfo> readKernels(const llvm::Module& module);
 // Sets ArgumentInfo::reads and writes to what the (inlined, attribute-annotated) IR proves.
 void readAccesses(const llvm::Module& module, std::vector<KernelInfo>& kernels);
 
+// Sets KernelInfo::uses_printf of the kernels from which a call of printf can be reached.
+void markPrintf(const llvm::Module& module, std::vector<KernelInfo>& kernels);
+
 // Bytes of the program-scope variables in global memory.
 uint64_t globalVariableBytes(const llvm::Module& module);
 

@@ -91,6 +91,8 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   auto machine = createMachine(image.target, options);
   if (!machine) return machine.takeError();
   if (llvm::Error error = linkBuiltins(module)) return error;
+  markPrintf(module, image.kernels);
+  lowerPrintf(module);
   retarget(module, **machine);
   addVectorVariants(module, **machine);
   if (const auto missing = unresolvedFunctions(module); !missing.empty())

@@ -25,8 +25,8 @@ std::string hostFeatures() {
 
 // LLVM's switches that have no other interface.
 void setSwitches() {
-  // Strength reduction over the nested loops of a lowered kernel takes half of code generation's time
-  // and, with x86's addressing modes, gives no faster code.
+  // Strength reduction over the nested loops of a lowered kernel takes half of code generation's
+  // time and, with x86's addressing modes, gives no faster code.
   const char* const switches[] = {"weft", "-disable-lsr"};
   llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(switches)), switches);
 }

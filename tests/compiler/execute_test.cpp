@@ -38,13 +38,15 @@ class Program {
 
   // Values are passed by address, as the entry wants them.
   void run(const std::string& name, std::array<uint64_t, 3> global, std::array<uint64_t, 3> local,
-           std::vector<const void*> arguments, size_t local_argument_bytes = 0) const {
+           std::vector<const void*> arguments, size_t local_argument_bytes = 0,
+           const port::HostServices* services = nullptr) const {
     const KernelInfo& info = kernel(name);
     auto entry = reinterpret_cast<port::CpuKernelEntry>(dlsym(handle_, info.symbol.c_str()));
     ASSERT_TRUE(entry) << info.symbol;
     port::LaunchRecord record;
     port::GroupBox box;
     record.work_dim = 3;
+    record.services = services;
     for (int i = 0; i < 3; ++i) {
       record.global_size[i] = global[i];
       record.local_size[i] = local[i];
@@ -181,6 +183,23 @@ TEST_F(ExecuteTest, ConstantsAndProgramScope) {
   program.run("f", {1, 1, 1}, {1, 1, 1}, {&pointer});
   program.run("f", {1, 1, 1}, {1, 1, 1}, {&pointer});
   EXPECT_EQ(p[0], 14);
+}
+
+TEST_F(ExecuteTest, Printf) {
+  const Program program = load(
+      "void say(int x) { printf(\"x=%d %s\\n\", x, \"end\"); }\n"
+      "kernel void loud(int x) { say(x); }\nkernel void quiet(global int* p) { *p = 1; }\n");
+  EXPECT_TRUE(program.kernel("loud").uses_printf);
+  EXPECT_FALSE(program.kernel("quiet").uses_printf);
+  static std::string printed;
+  const port::HostServices services{[](const char* format, const void* arguments, uint64_t bytes) {
+    printed += format;
+    EXPECT_TRUE(arguments);
+    EXPECT_GT(bytes, 0u);
+  }};
+  const int x = 5;
+  program.run("loud", {2, 1, 1}, {2, 1, 1}, {&x}, 0, &services);
+  EXPECT_EQ(printed, "x=%d %s\nx=%d %s\n");
 }
 
 TEST_F(ExecuteTest, AMissingBuiltinIsNamed) {

@@ -1,5 +1,4 @@
 // The compiler's process: invisible, bounded, replaced when it dies.
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,34 +18,25 @@ namespace {
 
 using test::contains;
 
-// All running processes called weft-compilerd.
-std::set<pid_t> compilerProcesses() {
+// The running compilers that were started with `variable` in their environment.
+std::set<pid_t> compilersWith(const std::string& variable) {
   std::set<pid_t> found;
-  DIR* processes = opendir("/proc");
-  while (const dirent* entry = readdir(processes)) {
-    const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
-    if (pid <= 0) continue;
-    std::ifstream stat("/proc/" + std::string(entry->d_name) + "/stat");
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string pid = entry.path().filename();
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream name(entry.path() / "comm"), environment(entry.path() / "environ");
     std::string line;
-    std::getline(stat, line);
-    const size_t name_end = line.rfind(')');
-    if (name_end != std::string::npos && contains(line, "(weft-compilerd)") &&
-        line[name_end + 2] != 'Z')
-      found.insert(pid);
+    if (!std::getline(name, line) || line != "weft-compilerd") continue;
+    while (std::getline(environment, line, '\0'))
+      if (line == variable) found.insert(std::stoi(pid));
   }
-  closedir(processes);
   return found;
 }
 
 class ProcessTest : public test::CompilerTest {
  protected:
-  ProcessTest() : before_(compilerProcesses()) {}
-
-  std::set<pid_t> ours() const {
-    std::set<pid_t> result = compilerProcesses();
-    for (pid_t pid : before_) result.erase(pid);
-    return result;
-  }
+  // Those of this test, dead ones that nobody waited for left out.
+  std::set<pid_t> ours() const { return compilersWith("WEFT_CACHE_DIR=" + cacheDirectory()); }
   // A program that is not in any cache.
   std::string fresh() { return "constant int unique" + std::to_string(next_++) + " = 1;\n"; }
 
@@ -60,9 +50,6 @@ class ProcessTest : public test::CompilerTest {
   }
 
   static int next_;
-
- private:
-  std::set<pid_t> before_;
 };
 int ProcessTest::next_ = 0;
 
