@@ -50,4 +50,23 @@ struct GroupBox {
 using CpuKernelEntry = void (*)(const void* const* arguments, const LaunchRecord* record,
                                 const GroupBox* box, void* local_memory, void* context);
 
+// Entry point of a kernel in a GPU image (PTX, amdgcn): the function KernelInfo::symbol takes the
+// kernel's arguments in their order, then this structure by value as a hidden last one.
+//   arguments     by-value arguments as they are; global and constant pointers as 64-bit addresses;
+//                 for a local pointer a uint64_t offset from the start of the launch's dynamic
+//                 shared memory, which begins behind the kernel's static local memory, aligned to
+//                 128 bytes.
+//   the grid      its blocks are the groups of `box`: group id = box.begin + block index, in each
+//                 dimension. A box is a part of the NDRange, and one launch of an NDRange may reach
+//                 the device as several grids, each with its own box.
+//   the block     its dimensions are get_local_size() of every group in the box: groups at the edge
+//                 of a non-uniform NDRange come in grids of their own, so no work-item of a block
+//                 lies outside the NDRange. record.local_size is get_enqueued_local_size().
+// record.services is null on a GPU.
+struct GpuLaunch {
+  LaunchRecord record;
+  GroupBox box;
+};
+static_assert(sizeof(GpuLaunch) == 160 && offsetof(GpuLaunch, box) == 112);
+
 }  // namespace weft::port

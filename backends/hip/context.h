@@ -1,0 +1,60 @@
+// What everything made from one device shares.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "backends/hip/clock.h"
+#include "backends/hip/runtime.h"
+
+namespace weft::hip {
+
+// Events are made once and recorded again and again.
+class EventPool {
+ public:
+  EventPool(const Api& api, int device, unsigned flags)
+      : api_(api), device_(device), flags_(flags) {}
+  ~EventPool() {
+    const Current current(api_, device_);
+    for (EventHandle event : *free_.lock()) api_.eventDestroy(event);
+  }
+  // nullptr when the runtime has none. With the device current.
+  EventHandle take() noexcept {
+    {
+      auto free = free_.lock();
+      if (!free->empty()) {
+        const EventHandle event = free->back();
+        free->pop_back();
+        return event;
+      }
+    }
+    EventHandle event = nullptr;
+    return api_.eventCreateWithFlags(&event, flags_) == success ? event : nullptr;
+  }
+  void give(EventHandle event) noexcept {
+    if (event) free_.lock()->push_back(event);
+  }
+
+ private:
+  const Api& api_;
+  int device_;
+  unsigned flags_;
+  Guarded<std::vector<EventHandle>> free_;
+};
+
+struct DeviceContext {
+  DeviceContext(std::shared_ptr<Runtime> shared, int ordinal)
+      : runtime(std::move(shared)), device(ordinal) {}
+
+  const std::shared_ptr<Runtime> runtime;
+  const Api& api = runtime->api;
+  const int device;
+  std::array<uint64_t, 3> max_grid{1, 1, 1};
+  uint64_t max_shared_bytes = 0;
+  EventClock clock{api, device};
+  EventPool timed_events{api, device, event_blocking_sync};
+  EventPool plain_events{api, device, event_blocking_sync | event_disable_timing};
+};
+
+}  // namespace weft::hip

@@ -1,0 +1,160 @@
+#include "backends/hip/device.h"
+
+#include <algorithm>
+
+#include "backends/hip/errors.h"
+#include "backends/hip/memory.h"
+#include "backends/hip/module.h"
+#include "core/error.h"
+
+namespace weft::hip {
+namespace {
+
+constexpr uint32_t vendor_amd = 0x1002, vendor_nvidia = 0x10de;
+// What kernels take as parameters on every target, less the hidden launch record.
+constexpr uint32_t parameter_bytes = 4096 - sizeof(port::GpuLaunch);
+constexpr uint32_t base_alignment = 256;
+
+uint64_t atLeastZero(int value) { return static_cast<uint64_t>(std::max(value, 0)); }
+
+// The runtime's version as text: HIP counts major * 10'000'000 + minor * 100'000 + patch, the
+// driver major * 1000 + minor * 10.
+std::string versionText(Platform platform, int version) {
+  const int unit = platform == Platform::amd ? 10'000'000 : 1000;
+  const int part = platform == Platform::amd ? 100'000 : 10;
+  return std::to_string(version / unit) + "." + std::to_string(version % unit / part);
+}
+
+}  // namespace
+
+Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, port::MemorySpace first_space)
+    : context_(std::make_shared<DeviceContext>(std::move(runtime), ordinal)) {
+  capabilities_.memory_space = first_space + static_cast<port::MemorySpace>(ordinal);
+  describeDevice();
+  describeMemory();
+}
+
+int Device::attribute(Attribute attribute) const {
+  int value = 0;
+  const bool known =
+      context_->api.deviceGetAttribute(&value, attribute, context_->device) == success;
+  return known ? value : 0;
+}
+
+void Device::describeDevice() {
+  const Api& api = context_->api;
+  const Platform platform = context_->runtime->provider->platform;
+  const int device = context_->device;
+  char text[256] = {};
+  check(api, api.deviceGetName(text, sizeof text, device), "the device's name");
+  capabilities_.name = text;
+  check(api, api.targetName(text, sizeof text, device), "the device's target");
+  target_.kind = platform == Platform::amd ? port::TargetKind::amdgcn : port::TargetKind::nvptx;
+  const std::string full = text;
+  target_.cpu = full.substr(0, full.find(':'));
+  if (target_.cpu.size() < full.size()) target_.features = full.substr(target_.cpu.size() + 1);
+
+  capabilities_.device_class = port::DeviceClass::gpu;
+  capabilities_.vendor =
+      platform == Platform::amd ? "Advanced Micro Devices, Inc." : "NVIDIA Corporation";
+  capabilities_.vendor_id = platform == Platform::amd ? vendor_amd : vendor_nvidia;
+  int version = 0;
+  if (api.driverGetVersion(&version) == success)
+    capabilities_.driver_version = versionText(platform, version);
+  if (api.deviceGetUuid) api.deviceGetUuid(capabilities_.uuid.data(), device);
+
+  const auto count = [&](Attribute a) { return static_cast<uint32_t>(std::max(attribute(a), 1)); };
+  capabilities_.compute_units = count(Attribute::multiprocessor_count);
+  capabilities_.max_clock_mhz = count(Attribute::clock_rate) / 1000;
+  capabilities_.max_work_group_size = count(Attribute::max_threads_per_block);
+  capabilities_.max_work_item_sizes = {count(Attribute::max_block_dim_x),
+                                       count(Attribute::max_block_dim_y),
+                                       count(Attribute::max_block_dim_z)};
+  capabilities_.preferred_work_group_multiple = count(Attribute::warp_size);
+  context_->max_grid = {count(Attribute::max_grid_dim_x), count(Attribute::max_grid_dim_y),
+                        count(Attribute::max_grid_dim_z)};
+  capabilities_.max_parameter_bytes = parameter_bytes;
+  capabilities_.base_address_alignment_bytes = base_alignment;
+  capabilities_.timer_resolution_ns = 1000;
+  capabilities_.fp64 = true;
+  capabilities_.fp16 = true;
+  capabilities_.unordered_streams = true;
+}
+
+void Device::describeMemory() {
+  const Api& api = context_->api;
+  size_t total = 0;
+  check(api, api.deviceTotalMem(&total, context_->device), "the device's memory");
+  capabilities_.global_memory_bytes = total;
+  capabilities_.max_allocation_bytes = total;
+  capabilities_.global_cache = {atLeastZero(attribute(Attribute::l2_cache_size)), 128};
+  context_->max_shared_bytes =
+      atLeastZero(std::max(attribute(Attribute::max_shared_memory_per_block),
+                           attribute(Attribute::shared_memory_per_block_optin)));
+  capabilities_.local_memory_bytes = context_->max_shared_bytes;
+  capabilities_.constant_buffer_bytes = atLeastZero(attribute(Attribute::total_constant_memory));
+  capabilities_.max_constant_arguments = 8;
+  capabilities_.host_unified_memory = attribute(Attribute::integrated) != 0;
+}
+
+void Device::connect(const Device& peer) {
+  const Api& api = context_->api;
+  int can = 0;
+  if (api.deviceCanAccessPeer(&can, context_->device, peer.context_->device) != success || !can)
+    return;
+  const Current current(api, context_->device);
+  if (current.status() != success) return;
+  const Status status = api.deviceEnablePeerAccess(peer.context_->device, 0);
+  if (status == success || status == peer_access_already_enabled)
+    peers_.push_back(peer.capabilities_.memory_space);
+}
+
+bool Device::reaches(port::MemorySpace space) const {
+  return space == port::host_space || space == capabilities_.memory_space ||
+         std::ranges::find(peers_, space) != peers_.end();
+}
+
+uint64_t Device::freeMemory() const {
+  const Current current(context_->api, context_->device);
+  size_t free = 0;
+  size_t total = 0;
+  if (current.status() != success || context_->api.memGetInfo(&free, &total) != success) return 0;
+  return free;
+}
+
+// Every time that the backend tells is already one of the host's clock.
+port::ClockPair Device::clocks() const {
+  const port::Nanoseconds now = hostNow();
+  return {now, now};
+}
+
+std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const uint32_t>) {
+  throw Error(CL_DEVICE_PARTITION_FAILED, "a GPU is not partitioned");
+}
+
+std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
+  if (order == port::Order::unordered)
+    return std::make_unique<UnorderedStream>(context_, StreamOptions{});
+  return createInOrderStream({});
+}
+
+std::unique_ptr<InOrderStream> Device::createInOrderStream(const StreamOptions& options) {
+  return std::make_unique<InOrderStream>(context_, options);
+}
+
+std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
+  require(alignment <= base_alignment, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "more alignment than the runtime gives");
+  return allocateMemory(context_->runtime, context_->device, bytes);
+}
+
+std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
+  return importMemory(context_->runtime, context_->device, host, bytes);
+}
+
+std::unique_ptr<port::Module> Device::load(const Image& image) {
+  require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");
+  return std::make_unique<Module>(context_, image);
+}
+
+}  // namespace weft::hip

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "backends/hip/context.h"
+#include "backends/hip/stream.h"
+#include "core/ports/device.h"
+
+namespace weft::hip {
+
+class Device final : public port::Device {
+ public:
+  // Throws when the runtime does not answer.
+  Device(std::shared_ptr<Runtime> runtime, int ordinal, port::MemorySpace first_space);
+
+  const port::Capabilities& capabilities() const override { return capabilities_; }
+  const port::Target& target() const override { return target_; }
+  bool reaches(port::MemorySpace space) const override;
+  uint64_t freeMemory() const override;
+  port::ClockPair clocks() const override;
+  std::vector<std::shared_ptr<port::Device>> partition(std::span<const uint32_t> counts) override;
+  std::unique_ptr<port::Stream> createStream(port::Order order) override;
+  std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
+  std::unique_ptr<port::Memory> import(void* host, size_t bytes) override;
+  std::unique_ptr<port::Module> load(const Image& image) override;
+
+  std::unique_ptr<InOrderStream> createInOrderStream(const StreamOptions& options);
+  // Lets streams of this device read and write memory of `peer`, where the hardware can.
+  void connect(const Device& peer);
+  const std::shared_ptr<DeviceContext>& context() const { return context_; }
+
+ private:
+  int attribute(Attribute attribute) const;
+  void describeDevice();
+  void describeMemory();
+
+  std::shared_ptr<DeviceContext> context_;
+  port::Capabilities capabilities_;
+  port::Target target_;
+  std::vector<port::MemorySpace> peers_;
+};
+
+}  // namespace weft::hip

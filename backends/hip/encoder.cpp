@@ -1,0 +1,231 @@
+#include "backends/hip/encoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/hip/module.h"
+#include "core/error.h"
+
+namespace weft::hip {
+namespace {
+
+// One end of a copy: an address that the device's copy engines take, or host memory they do not.
+struct End {
+  std::byte* address;
+  size_t row_pitch;
+  size_t slice_pitch;
+  bool pageable;
+
+  std::byte* at(size_t row, size_t slice) const {
+    return address + row * row_pitch + slice * slice_pitch;
+  }
+};
+
+size_t span(const port::Location& location, const std::array<size_t, 3>& region) {
+  return (region[2] - 1) * location.slice_pitch + (region[1] - 1) * location.row_pitch + region[0];
+}
+
+// A copy without needless dimensions.
+struct Shape {
+  std::array<size_t, 3> region;
+  End source;
+  End destination;
+
+  void flatten() {
+    if (region[2] > 1 && source.slice_pitch == region[1] * source.row_pitch &&
+        destination.slice_pitch == region[1] * destination.row_pitch) {
+      region[1] *= region[2];
+      region[2] = 1;
+    }
+    if (region[2] == 1 && region[1] > 1 && source.row_pitch == region[0] &&
+        destination.row_pitch == region[0]) {
+      region[0] *= region[1];
+      region[1] = 1;
+    }
+  }
+};
+
+class Encoder {
+ public:
+  Encoder(DeviceContext& context, StreamHandle stream, Borrowed& borrowed)
+      : context_(context), api_(context.api), stream_(stream), borrowed_(borrowed) {}
+
+  Status operator()(std::monostate) { return success; }
+  Status operator()(const port::Launch& launch) {
+    return static_cast<const Module*>(launch.module)->launch(stream_, launch);
+  }
+  Status operator()(const port::HostCall& call) {
+    return api_.launchHostFunc(stream_, call.function, call.user);
+  }
+  Status operator()(const port::Copy& copy);
+  Status operator()(const port::Fill& fill);
+
+ private:
+  End end(const port::Location& location, std::array<size_t, 3> region) const;
+  Status direct(const Shape& shape);
+  Status staged(const Shape& shape);
+  Status piece(const Shape& shape, std::byte* source, std::byte* destination, size_t width,
+               size_t rows, const StagingPool::Chunk& chunk);
+  Status onHost(const HostMove& move);
+  Status fillByDoubling(std::byte* at, const port::Fill& fill);
+
+  DeviceContext& context_;
+  const Api& api_;
+  StreamHandle stream_;
+  Borrowed& borrowed_;
+};
+
+End Encoder::end(const port::Location& location, std::array<size_t, 3> region) const {
+  std::byte* host = location.memory ? location.memory->host() : location.host;
+  if (host) {
+    host += location.offset;
+    const bool pinned = context_.runtime->registry.covers(host, span(location, region));
+    return {host, location.row_pitch, location.slice_pitch, !pinned};
+  }
+  const uint64_t address = location.memory->deviceAddress() + location.offset;
+  return {reinterpret_cast<std::byte*>(address), location.row_pitch, location.slice_pitch, false};
+}
+
+Status Encoder::operator()(const port::Copy& copy) {
+  const auto& region = copy.region;
+  if (region[0] == 0 || region[1] == 0 || region[2] == 0) return success;
+  Shape shape{region, end(copy.source, region), end(copy.destination, region)};
+  shape.flatten();
+  const bool pageable = shape.source.pageable || shape.destination.pageable;
+  return pageable ? staged(shape) : direct(shape);
+}
+
+Status Encoder::direct(const Shape& shape) {
+  const auto& [region, from, to] = shape;
+  if (region[1] == 1 && region[2] == 1)
+    return api_.memcpyAsync(to.address, from.address, region[0], copy_default, stream_);
+  const auto whole = [](const End& end) { return end.slice_pitch % end.row_pitch == 0; };
+  if (region[2] > 1 && region[1] > 1 && whole(from) && whole(to)) {
+    Copy3D copy{};
+    copy.source = {from.address, from.row_pitch, region[0], from.slice_pitch / from.row_pitch};
+    copy.destination = {to.address, to.row_pitch, region[0], to.slice_pitch / to.row_pitch};
+    std::copy(region.begin(), region.end(), copy.extent);
+    copy.kind = copy_default;
+    return api_.memcpy3DAsync(&copy, stream_);
+  }
+  for (size_t z = 0; z < region[2]; ++z) {
+    const Status status = api_.memcpy2DAsync(
+        to.at(0, z), region[1] > 1 ? to.row_pitch : region[0], from.at(0, z),
+        region[1] > 1 ? from.row_pitch : region[0], region[0], region[1], copy_default, stream_);
+    if (status != success) return status;
+  }
+  return success;
+}
+
+// The runtime copies ordinary host memory too, but while the caller waits, and it reads the
+// source when it is called: neither is what a stream promises. So the bytes go through pinned
+// memory, in pieces, with the host's part done in stream order.
+Status Encoder::staged(const Shape& shape) {
+  const auto& [region, from, to] = shape;
+  if (from.pageable && to.pageable) {
+    for (size_t z = 0; z < region[2]; ++z) {
+      const HostMove move{to.at(0, z),    to.row_pitch, from.at(0, z),
+                          from.row_pitch, region[0],    region[1]};
+      if (const Status status = onHost(move); status != success) return status;
+    }
+    return success;
+  }
+  const auto chunk = context_.runtime->staging.take(region[0] * region[1] * region[2]);
+  borrowed_.chunks.push_back(chunk);
+  const size_t width = std::min(region[0], chunk.bytes);
+  const size_t rows = std::max<size_t>(1, chunk.bytes / region[0]);
+  for (size_t z = 0; z < region[2]; ++z)
+    for (size_t y = 0; y < region[1]; y += rows)
+      for (size_t x = 0; x < region[0]; x += width) {
+        const Status status =
+            piece(shape, from.at(y, z) + x, to.at(y, z) + x, std::min(width, region[0] - x),
+                  std::min(rows, region[1] - y), chunk);
+        if (status != success) return status;
+      }
+  return success;
+}
+
+Status Encoder::piece(const Shape& shape, std::byte* source, std::byte* destination, size_t width,
+                      size_t rows, const StagingPool::Chunk& chunk) {
+  const size_t source_pitch = rows > 1 ? shape.source.row_pitch : width;
+  const size_t destination_pitch = rows > 1 ? shape.destination.row_pitch : width;
+  const auto transfer = [&](std::byte* to, size_t to_pitch, std::byte* from, size_t from_pitch) {
+    if (rows == 1) return api_.memcpyAsync(to, from, width, copy_default, stream_);
+    return api_.memcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, copy_default, stream_);
+  };
+  if (shape.source.pageable) {
+    const Status status = onHost({chunk.host, width, source, source_pitch, width, rows});
+    return status != success ? status : transfer(destination, destination_pitch, chunk.host, width);
+  }
+  const Status status = transfer(chunk.host, width, source, source_pitch);
+  if (status != success) return status;
+  return onHost({destination, destination_pitch, chunk.host, width, width, rows});
+}
+
+Status Encoder::onHost(const HostMove& move) {
+  borrowed_.moves.push_back(std::make_unique<HostMove>(move));
+  const auto run = [](void* user) {
+    const auto& m = *static_cast<const HostMove*>(user);
+    for (size_t row = 0; row < m.rows; ++row)
+      std::memmove(m.destination + row * m.destination_pitch, m.source + row * m.source_pitch,
+                   m.width);
+  };
+  return api_.launchHostFunc(stream_, run, borrowed_.moves.back().get());
+}
+
+template <class T>
+T patternAs(const port::Fill& fill) {
+  T value;
+  std::memcpy(&value, fill.pattern.data(), sizeof value);
+  return value;
+}
+
+Status Encoder::operator()(const port::Fill& fill) {
+  if (fill.size == 0) return success;
+  auto* const at = reinterpret_cast<std::byte*>(fill.memory->deviceAddress() + fill.offset);
+  const size_t count = fill.size / fill.pattern_size;
+  switch (fill.pattern_size) {
+    case 1:
+      return api_.memsetD8Async(at, patternAs<unsigned char>(fill), count, stream_);
+    case 2:
+      return api_.memsetD16Async(at, patternAs<unsigned short>(fill), count, stream_);
+    case 4:
+      return api_.memsetD32Async(at, patternAs<int>(fill), count, stream_);
+    default:
+      return fillByDoubling(at, fill);
+  }
+}
+
+Status Encoder::fillByDoubling(std::byte* at, const port::Fill& fill) {
+  const auto chunk = context_.runtime->staging.take(1);
+  borrowed_.chunks.push_back(chunk);
+  size_t done = std::min(fill.size, chunk.bytes / fill.pattern_size * fill.pattern_size);
+  for (size_t i = 0; i < done; i += fill.pattern_size)
+    std::memcpy(chunk.host + i, fill.pattern.data(), fill.pattern_size);
+  Status status = api_.memcpyAsync(at, chunk.host, done, copy_default, stream_);
+  while (status == success && done < fill.size) {
+    const size_t more = std::min(done, fill.size - done);
+    status = api_.memcpyAsync(at + done, at, more, copy_default, stream_);
+    done += more;
+  }
+  return status;
+}
+
+}  // namespace
+
+Status encode(DeviceContext& context, StreamHandle stream, const port::Operation::Work& work,
+              Borrowed& borrowed) noexcept {
+  try {
+    return std::visit(Encoder(context, stream, borrowed), work);
+  } catch (const std::exception&) {  // no memory, pinned or ordinary
+    return out_of_memory;
+  }
+}
+
+void giveBack(DeviceContext& context, Borrowed& borrowed) noexcept {
+  for (const auto& chunk : borrowed.chunks) context.runtime->staging.give(chunk);
+  borrowed.chunks.clear();
+  borrowed.moves.clear();
+}
+
+}  // namespace weft::hip

@@ -1,0 +1,42 @@
+#include "backends/hip/errors.h"
+
+#include "backends/hip/provider.h"
+#include "core/error.h"
+
+namespace weft::hip {
+namespace {
+
+struct Row {
+  Status status;
+  cl_int code;
+};
+
+constexpr Row rows[] = {
+    {out_of_memory, CL_MEM_OBJECT_ALLOCATION_FAILURE},
+    {200, CL_INVALID_BINARY},       // invalid image
+    {209, CL_INVALID_BINARY},       // no binary for this GPU
+    {218, CL_INVALID_BINARY},       // invalid PTX, or kernel file
+    {300, CL_INVALID_BINARY},       // invalid source
+    {301, CL_INVALID_BINARY},       // file not found
+    {500, CL_INVALID_KERNEL_NAME},  // named symbol not found
+    {no_device, CL_DEVICE_NOT_FOUND},
+};
+
+}  // namespace
+
+// Everything else that ends a command is, in the specification's words, a failure "to allocate
+// resources required by the OpenCL implementation on the device" or a fault of the kernel, for
+// which it has no code of its own.
+port::OperationStatus operationStatus(Status status) {
+  if (status == success) return CL_SUCCESS;
+  for (const Row& row : rows)
+    if (row.status == status) return row.code;
+  return CL_OUT_OF_RESOURCES;
+}
+
+void check(const Api& api, Status status, const char* what) {
+  if (status == success) return;
+  throw Error(operationStatus(status), std::string(what) + ": " + describe(api, status));
+}
+
+}  // namespace weft::hip

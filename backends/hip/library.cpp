@@ -1,0 +1,45 @@
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "backends/hip/provider.h"
+
+namespace weft::hip {
+
+Library Library::open(std::span<const std::string> names) {
+  Library library;
+  for (const std::string& name : names) {
+    library.handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library.handle_) {
+      library.name_ = name;
+      return library;
+    }
+    // The first message that is about more than absence is the one worth telling.
+    const char* const message = dlerror();
+    const bool absent = !message || std::string_view(message).starts_with(name + ": cannot open");
+    if (library.error_.empty() && !absent) library.error_ = message;
+  }
+  if (library.error_.empty()) {
+    library.error_ = "not found:";
+    for (const std::string& name : names) library.error_ += " " + name;
+  }
+  return library;
+}
+
+void* Library::find(const char* symbol) const { return dlsym(handle_, symbol); }
+
+const char* Library::resolve(std::span<const Symbol> symbols, void* table) const {
+  for (const Symbol& symbol : symbols) {
+    void* const address = find(symbol.name);
+    if (!address && symbol.required) return symbol.name;
+    std::memcpy(static_cast<std::byte*>(table) + symbol.offset, &address, sizeof address);
+  }
+  return nullptr;
+}
+
+std::string describe(const Api& api, Status status) {
+  const char* const text = api.getErrorString ? api.getErrorString(status) : nullptr;
+  return std::string(text ? text : "unknown error") + " (" + std::to_string(status) + ")";
+}
+
+}  // namespace weft::hip

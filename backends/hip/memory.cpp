@@ -1,0 +1,81 @@
+#include "backends/hip/memory.h"
+
+#include <algorithm>
+
+#include "backends/hip/errors.h"
+
+namespace weft::hip {
+namespace {
+
+class DeviceMemory final : public port::Memory {
+ public:
+  DeviceMemory(std::shared_ptr<Runtime> runtime, int device, void* address, size_t bytes)
+      : runtime_(std::move(runtime)), device_(device), address_(address), bytes_(bytes) {}
+  ~DeviceMemory() override {
+    const Current current(runtime_->api, device_);
+    runtime_->api.free(address_);
+  }
+  size_t size() const override { return bytes_; }
+  std::byte* host() const override { return nullptr; }
+  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
+
+ private:
+  std::shared_ptr<Runtime> runtime_;
+  int device_;
+  void* address_;
+  size_t bytes_;
+};
+
+class ImportedMemory final : public port::Memory {
+ public:
+  ImportedMemory(std::shared_ptr<Runtime> runtime, int device, void* host, void* address,
+                 size_t bytes)
+      : runtime_(std::move(runtime)),
+        device_(device),
+        host_(static_cast<std::byte*>(host)),
+        address_(address),
+        bytes_(bytes) {}
+  ~ImportedMemory() override {
+    const Current current(runtime_->api, device_);
+    runtime_->registry.release(host_);
+  }
+  size_t size() const override { return bytes_; }
+  std::byte* host() const override { return host_; }
+  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
+
+ private:
+  std::shared_ptr<Runtime> runtime_;
+  int device_;
+  std::byte* host_;
+  void* address_;
+  size_t bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<Runtime> runtime, int device,
+                                             size_t bytes) {
+  const Api& api = runtime->api;
+  const Current current(api, device);
+  check(api, current.status(), "making the device current");
+  void* address = nullptr;
+  // Runtimes align to at least 256 bytes; an empty allocation is none to them.
+  check(api, api.malloc(&address, std::max<size_t>(bytes, 1)), "allocating device memory");
+  return std::make_unique<DeviceMemory>(std::move(runtime), device, address, bytes);
+}
+
+std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,
+                                           size_t bytes) {
+  const Api& api = runtime->api;
+  const Current current(api, device);
+  if (current.status() != success || bytes == 0) return nullptr;
+  if (!runtime->registry.pin(host, bytes)) return nullptr;
+  void* address = nullptr;
+  if (api.hostGetDevicePointer(&address, host, 0) != success) {
+    runtime->registry.release(host);
+    return nullptr;
+  }
+  return std::make_unique<ImportedMemory>(std::move(runtime), device, host, address, bytes);
+}
+
+}  // namespace weft::hip

@@ -1,0 +1,120 @@
+#include "backends/hip/module.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/hip/errors.h"
+#include "backends/hip/grid.h"
+#include "core/error.h"
+
+namespace weft::hip {
+namespace {
+
+constexpr size_t log_bytes = 16384;
+constexpr size_t least_local_alignment = 16;  // of an argument: what double2 and its like need
+
+// The values of a launch's parameters, and where each lies.
+class Parameters {
+ public:
+  explicit Parameters(size_t count) : words_(count), places_(count + 1) {}
+
+  void place(size_t i, const void* value) { places_[i] = const_cast<void*>(value); }
+  void word(size_t i, uint64_t value) {
+    words_[i] = value;
+    places_[i] = &words_[i];
+  }
+  void** data() { return places_.data(); }
+
+ private:
+  std::vector<uint64_t> words_;
+  std::vector<void*> places_;
+};
+
+}  // namespace
+
+Module::Module(std::shared_ptr<DeviceContext> context, const Image& image)
+    : context_(std::move(context)) {
+  const Api& api = context_->api;
+  const Current current(api, context_->device);
+  check(api, current.status(), "making the device current");
+  // PTX is text, so it has to end; a code object does not mind the byte.
+  std::string payload(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  std::string log(log_bytes, '\0');
+  JitOption options[] = {JitOption::error_log_buffer, JitOption::error_log_buffer_size_bytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log_bytes)};
+  const Status status = api.moduleLoadDataEx(&module_, payload.c_str(), 2, options, values);
+  if (status != success) {
+    log.resize(std::strlen(log.c_str()));
+    throw Error(operationStatus(status),
+                "loading the image: " + describe(api, status) + (log.empty() ? "" : "\n" + log));
+  }
+  try {
+    findKernels(image);
+  } catch (...) {
+    api.moduleUnload(module_);
+    throw;
+  }
+}
+
+Module::~Module() {
+  const Current current(context_->api, context_->device);
+  context_->api.moduleUnload(module_);
+}
+
+void Module::findKernels(const Image& image) {
+  const Api& api = context_->api;
+  for (const KernelInfo& info : image.kernels) {
+    Kernel kernel;
+    check(api, api.moduleGetFunction(&kernel.function, module_, info.symbol.c_str()),
+          info.symbol.c_str());
+    // The question also makes the runtime load the function now. Left to the first launch, that
+    // can wait for streams that are busy.
+    int used = 0;
+    check(api, api.funcGetAttribute(&used, FunctionAttribute::shared_size_bytes, kernel.function),
+          "a kernel's local memory");
+    const auto fixed = static_cast<uint64_t>(used);
+    if (api.funcSetAttribute && context_->max_shared_bytes > fixed)
+      api.funcSetAttribute(kernel.function, FunctionAttribute::max_dynamic_shared_size_bytes,
+                           static_cast<int>(context_->max_shared_bytes - fixed));
+    for (const ArgumentInfo& argument : info.arguments)
+      kernel.alignments.push_back(argument.alignment);
+    kernels_.push_back(std::move(kernel));
+  }
+}
+
+Status Module::launch(StreamHandle stream, const port::Launch& launch) const {
+  const Kernel& kernel = kernels_[launch.kernel];
+  if (launch.arguments.size() != kernel.alignments.size()) return invalid_value;
+  Parameters parameters(launch.arguments.size());
+  uint64_t shared = 0;
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const port::LaunchArgument& argument = launch.arguments[i];
+    if (argument.kind == ArgumentKind::local_pointer) {
+      const uint64_t alignment = std::max<uint64_t>(kernel.alignments[i], least_local_alignment);
+      shared = (shared + alignment - 1) / alignment * alignment;
+      parameters.word(i, shared);
+      shared += argument.size;
+    } else if (argument.kind == ArgumentKind::global_pointer ||
+               argument.kind == ArgumentKind::constant_pointer) {
+      const uint64_t base =
+          argument.memory ? argument.memory->deviceAddress() : argument.raw_address;
+      parameters.word(i, base ? base + argument.offset : 0);
+    } else {
+      parameters.place(i, argument.value);
+    }
+  }
+  port::GpuLaunch hidden{*launch.record, {}};
+  hidden.record.services = nullptr;
+  parameters.place(launch.arguments.size(), &hidden);
+  return forEachGrid(*launch.record, launch.slice, context_->max_grid, [&](const Grid& grid) {
+    hidden.box = grid.box;
+    const auto groups = [&](int d) {
+      return static_cast<unsigned>(grid.box.end[d] - grid.box.begin[d]);
+    };
+    return context_->api.moduleLaunchKernel(
+        kernel.function, groups(0), groups(1), groups(2), grid.block[0], grid.block[1],
+        grid.block[2], static_cast<unsigned>(shared), stream, parameters.data(), nullptr);
+  });
+}
+
+}  // namespace weft::hip

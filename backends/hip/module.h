@@ -1,0 +1,33 @@
+// A loaded image and the launch of its kernels.
+#pragma once
+
+#include <vector>
+
+#include "backends/hip/context.h"
+#include "core/ports/device.h"
+
+namespace weft::hip {
+
+// Program-scope variables are the module's: one module per program and device.
+class Module final : public port::Module {
+ public:
+  // Throws CL_INVALID_BINARY with the runtime's log when the image does not load.
+  Module(std::shared_ptr<DeviceContext> context, const Image& image);
+  ~Module() override;
+
+  // With the device current.
+  Status launch(StreamHandle stream, const port::Launch& launch) const;
+
+ private:
+  struct Kernel {
+    FunctionHandle function = nullptr;
+    std::vector<uint32_t> alignments;  // of the pointees of local pointers, by argument
+  };
+  void findKernels(const Image& image);
+
+  std::shared_ptr<DeviceContext> context_;
+  ModuleHandle module_ = nullptr;
+  std::vector<Kernel> kernels_;
+};
+
+}  // namespace weft::hip

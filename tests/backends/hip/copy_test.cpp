@@ -1,0 +1,180 @@
+// Memory, copies and fills against a reference on the host.
+#include <cstring>
+#include <numeric>
+
+#include "core/error.h"
+#include "tests/backends/hip/hip_test.h"
+
+namespace weft::test {
+namespace {
+
+using CopyTest = HipTest;
+
+std::vector<uint32_t> numbers(size_t count, uint32_t first = 1) {
+  std::vector<uint32_t> values(count);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+TEST_P(CopyTest, DescribesTheDevice) {
+  const port::Capabilities& c = device->capabilities();
+  EXPECT_FALSE(c.name.empty());
+  EXPECT_GE(c.compute_units, 1u);
+  EXPECT_GE(c.max_work_group_size, 1024u);
+  EXPECT_GE(c.global_memory_bytes, uint64_t(1) << 30);
+  EXPECT_GE(c.local_memory_bytes, uint64_t(48) << 10);
+  EXPECT_GT(device->freeMemory(), 0u);
+  EXPECT_TRUE(device->target().cpu.starts_with("sm_"));
+  EXPECT_TRUE(device->reaches(port::host_space));
+  EXPECT_TRUE(device->reaches(c.memory_space));
+  EXPECT_FALSE(device->reaches(c.memory_space + 1000));
+}
+
+TEST_P(CopyTest, CopiesOrdinaryMemoryBothWays) {
+  // Within the small staging chunk, beyond it, and several of the large ones with a rest.
+  for (const size_t count : {size_t(1), size_t(1000), size_t(300'000), size_t(3'000'001)}) {
+    const auto values = numbers(count);
+    const auto memory = device->allocate(count * 4 + 8, 8);
+    write(*memory, values.data(), count * 4, 8);
+    std::vector<uint32_t> back(count);
+    read(*memory, back.data(), count * 4, 8);
+    ASSERT_EQ(back, values) << count;
+  }
+}
+
+TEST_P(CopyTest, PinnedMemoryIsCopiedInPlace) {
+  auto values = numbers(1 << 18);
+  const size_t bytes = values.size() * 4;
+  const auto host = device->import(values.data(), bytes);
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->host(), reinterpret_cast<std::byte*>(values.data()));
+  // A second import of a part shares the registration.
+  const auto part = device->import(values.data() + 64, 256);
+  ASSERT_NE(part, nullptr);
+  const auto memory = device->allocate(bytes, 8);
+  write(*memory, values.data(), bytes);
+  std::fill(values.begin(), values.end(), 0);
+  run(*stream, port::Copy{{memory.get()}, {host.get()}, {bytes, 1, 1}});
+  EXPECT_EQ(values, numbers(values.size()));
+}
+
+TEST_P(CopyTest, KernelsReachPinnedMemory) {
+  std::vector<uint32_t> values(256, 41);
+  const auto host = device->import(values.data(), values.size() * 4);
+  ASSERT_NE(host, nullptr);
+  run(*stream,
+      GpuLaunchCase(*module, "add_one", {256, 1, 1}, {64, 1, 1}).memory(host.get()).whole());
+  EXPECT_EQ(values, std::vector<uint32_t>(256, 42));
+}
+
+struct Box {
+  size_t row, slice;
+};
+
+// Copies a 3-D region between two layouts and compares every byte with a plain loop.
+void checkRegion(
+    const std::array<size_t, 3>& region, Box from, Box to,
+    const std::function<void(std::vector<std::byte>&, const std::vector<std::byte>&)>& copy) {
+  std::vector<std::byte> source(from.slice * region[2] + 64), target(to.slice * region[2] + 64);
+  for (size_t i = 0; i < source.size(); ++i) source[i] = std::byte(i * 7 % 251);
+  auto expected = target;
+  for (size_t z = 0; z < region[2]; ++z)
+    for (size_t y = 0; y < region[1]; ++y)
+      std::memcpy(&expected[16 + z * to.slice + y * to.row],
+                  &source[8 + z * from.slice + y * from.row], region[0]);
+  copy(target, source);
+  EXPECT_EQ(target, expected) << region[0] << 'x' << region[1] << 'x' << region[2];
+}
+
+TEST_P(CopyTest, Rectangles) {
+  struct Case {
+    std::array<size_t, 3> region;
+    Box from, to;
+  };
+  const Case cases[] = {
+      {{20, 5, 1}, {64, 640}, {32, 256}},
+      {{20, 5, 3}, {64, 640}, {32, 256}},
+      {{20, 5, 3}, {64, 650}, {32, 250}},  // slices that are no whole number of rows
+      {{20, 1, 4}, {20, 100}, {20, 60}},
+      {{16, 4, 4}, {16, 64}, {16, 64}},
+      {{70'000, 90, 2}, {70'016, 6'301'440}, {70'000, 6'300'000}},
+  };
+  for (const Case& c : cases)
+    checkRegion(c.region, c.from, c.to, [&](auto& target, const auto& source) {
+      const auto a = device->allocate(source.size(), 8), b = device->allocate(target.size(), 8);
+      const auto end = [](port::Memory* memory, std::byte* host, size_t offset, Box box) {
+        return port::Location{memory, host, offset, box.row, box.slice};
+      };
+      auto* const host = const_cast<std::byte*>(source.data());
+      write(*b, target.data(), target.size());
+      // Host to device, device to device in another layout, device to host.
+      run(*stream,
+          port::Copy{end(nullptr, host, 8, c.from), end(a.get(), nullptr, 8, c.from), c.region});
+      run(*stream,
+          port::Copy{end(a.get(), nullptr, 8, c.from), end(b.get(), nullptr, 16, c.to), c.region});
+      run(*stream, port::Copy{end(b.get(), nullptr, 16, c.to),
+                              end(nullptr, target.data(), 16, c.to), c.region});
+    });
+}
+
+TEST_P(CopyTest, HostToHostInStreamOrder) {
+  const auto values = numbers(5000);
+  std::vector<uint32_t> middle(5000), back(5000);
+  const auto memory = device->allocate(20'000, 8);
+  auto host = [](std::vector<uint32_t>& v) { return reinterpret_cast<std::byte*>(v.data()); };
+  TestOperation operations[3];
+  operations[0].work = copyToDevice(values.data(), *memory, 20'000);
+  operations[1].work = copyToHost(*memory, middle.data(), 20'000);
+  operations[2].work = port::Copy{{nullptr, host(middle)}, {nullptr, host(back)}, {20'000, 1, 1}};
+  for (auto& operation : operations) stream->submit(operation);
+  for (auto& operation : operations) ASSERT_TRUE(operation.wait());
+  EXPECT_EQ(back, values);
+}
+
+TEST_P(CopyTest, Fills) {
+  constexpr size_t bytes = 700 * 1024;
+  const auto memory = device->allocate(bytes, 8);
+  for (const size_t pattern : {1, 2, 4, 8, 16, 32, 64, 128}) {
+    port::Fill fill;
+    fill.memory = memory.get();
+    fill.pattern_size = pattern;
+    fill.offset = 2 * pattern;
+    fill.size = (bytes / pattern - 5) * pattern;
+    for (size_t i = 0; i < pattern; ++i) fill.pattern[i] = std::byte(i * 3 + pattern);
+    std::vector<std::byte> expected(bytes, std::byte(0xee));
+    write(*memory, expected.data(), bytes);
+    for (size_t i = 0; i < fill.size; ++i) expected[fill.offset + i] = fill.pattern[i % pattern];
+    run(*stream, fill);
+    ASSERT_EQ(contents<std::byte>(*memory, bytes), expected) << pattern;
+  }
+}
+
+TEST_P(CopyTest, PeersReachEachOther) {
+  if (devices.size() < 2) GTEST_SKIP() << "one device";
+  auto& other = *devices[1];
+  ASSERT_TRUE(device->reaches(other.capabilities().memory_space));
+  const auto values = numbers(1 << 20);
+  const size_t bytes = values.size() * 4;
+  const auto here = device->allocate(bytes, 8), there = other.allocate(bytes, 8);
+  write(*here, values.data(), bytes);
+  const auto theirs = other.createInOrderStream({});
+  run(*stream, port::Copy{{here.get()}, {there.get()}, {bytes, 1, 1}});
+  std::vector<uint32_t> back(values.size());
+  run(*theirs, copyToHost(*there, back.data(), bytes));
+  EXPECT_EQ(back, values);
+}
+
+TEST_P(CopyTest, TooMuchMemoryIsAnError) {
+  try {
+    device->allocate(size_t(1) << 46, 8);
+    FAIL() << "allocated 64 TiB";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hip, CopyTest, ::testing::Values(Subject::mock, Subject::gpu),
+                         subjectName);
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,92 @@
+// What fails, fails with a status; nothing hangs.
+#include <cstdlib>
+
+#include "tests/backends/hip/hip_test.h"
+
+namespace weft::test {
+namespace {
+
+class FailureTest : public HipTest {
+ protected:
+  void TearDown() override {
+    mockFaults().failing_copies = 0;
+    mockFaults().lost = false;
+    HipTest::TearDown();
+  }
+};
+
+TEST_P(FailureTest, AFailedOperationDoesNotStopTheNext) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "needs a runtime that fails on demand";
+  std::vector<uint32_t> values(100, 7), back(100);
+  const auto memory = device->allocate(400, 8);
+  TestOperation operations[3];
+  operations[0].work = copyToDevice(values.data(), *memory, 400);
+  operations[1].work = copyToDevice(values.data(), *memory, 400);
+  operations[2].work = copyToHost(*memory, back.data(), 400);
+  mockFaults().failing_copies = 1;
+  for (auto& operation : operations) stream->submit(operation);
+  for (auto& operation : operations) ASSERT_TRUE(operation.wait());
+  EXPECT_LT(operations[0].status, 0);
+  EXPECT_EQ(operations[1].status, 0);
+  EXPECT_EQ(operations[2].status, 0);
+  EXPECT_EQ(back, values);
+}
+
+TEST_P(FailureTest, TheWrongNumberOfArgumentsFails) {
+  TestOperation operation(GpuLaunchCase(*module, "axpy", {1, 1, 1}, {1, 1, 1}).whole());
+  stream->submit(operation);
+  ASSERT_TRUE(operation.wait());
+  EXPECT_LT(operation.status, 0);
+}
+
+TEST_P(FailureTest, TooMuchLocalMemoryFails) {
+  if (GetParam() == Subject::mock) GTEST_SKIP() << "it has as much as a launch wants";
+  const auto out = device->allocate(64 * 8, 8);
+  GpuLaunchCase launch(*module, "reverse", {64, 1, 1}, {64, 1, 1});
+  launch.memory(out.get()).memory(out.get()).local(1 << 20).local(512);
+  TestOperation operation(launch.whole()), next;
+  stream->submit(operation);
+  stream->submit(next);
+  ASSERT_TRUE(operation.wait() && next.wait());
+  EXPECT_LT(operation.status, 0);
+  EXPECT_EQ(next.status, 0);
+}
+
+TEST_P(FailureTest, ALostDeviceFailsWhatIsInFlightAndWhatFollows) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
+  const auto memory = device->allocate(4, 4);
+  GpuLaunchCase launch(*module, "spin", {1, 1, 1}, {1, 1, 1});
+  TestOperation flying(launch.value(uint64_t(50'000'000)).memory(memory.get()).whole()), next;
+  stream->submit(flying);
+  mockFaults().lost = true;
+  stream->submit(next);
+  ASSERT_TRUE(flying.wait() && next.wait());
+  EXPECT_LT(flying.status, 0);
+  EXPECT_LT(next.status, 0);
+  mockFaults().lost = false;
+  stream = nullptr;  // before the memory: the mock's kernel runs to its end
+}
+
+// A kernel's fault ends the context for the process, so this runs only when asked for alone.
+TEST_P(FailureTest, AKernelsFaultIsAStatus) {
+  if (GetParam() == Subject::mock || !std::getenv("WEFT_TEST_LOSE_GPU"))
+    GTEST_SKIP() << "runs on a GPU with WEFT_TEST_LOSE_GPU set";
+  const auto other = device->createInOrderStream({});
+  TestOperation fault(
+      GpuLaunchCase(*module, "fault", {1, 1, 1}, {1, 1, 1}).value(uint64_t(64)).whole());
+  TestOperation behind, elsewhere;
+  stream->submit(fault);
+  stream->submit(behind);
+  ASSERT_TRUE(fault.wait() && behind.wait());
+  other->submit(elsewhere);
+  ASSERT_TRUE(elsewhere.wait());
+  EXPECT_LT(fault.status, 0);
+  EXPECT_LT(behind.status, 0);
+  EXPECT_LT(elsewhere.status, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Hip, FailureTest, ::testing::Values(Subject::mock, Subject::gpu),
+                         subjectName);
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,131 @@
+#include "tests/backends/hip/hip_test.h"
+
+#include <cstdio>
+
+#include "backends/common/memory_space.h"
+#include "backends/hip/backend.h"
+#include "hip_test_kernels.h"
+
+namespace weft::test {
+namespace {
+
+using enum ArgumentKind;
+
+struct Row {
+  const char* name;
+  std::vector<ArgumentKind> arguments;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> table = {
+      {"empty", {}},
+      {"add_one", {global_pointer}},
+      {"axpy", {global_pointer, global_pointer, value, value}},
+      {"cover", {global_pointer, global_pointer}},
+      {"reverse", {global_pointer, global_pointer, local_pointer, local_pointer}},
+      {"spin", {value, global_pointer}},
+      {"fault", {value}},
+  };
+  return table;
+}
+
+}  // namespace
+
+std::string subjectName(const ::testing::TestParamInfo<Subject>& info) {
+  return info.param == Subject::mock ? "mock" : "gpu";
+}
+
+uint32_t gpuKernel(std::string_view name) {
+  for (size_t i = 0; i < rows().size(); ++i)
+    if (rows()[i].name == name) return static_cast<uint32_t>(i);
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+Image gpuImage(const port::Target& target) {
+  Image image;
+  image.target = target;
+  const auto* bytes = reinterpret_cast<const std::byte*>(hip_test_kernels);
+  image.payload.assign(bytes, bytes + sizeof hip_test_kernels - 1);
+  for (const Row& row : rows()) {
+    KernelInfo info;
+    info.name = info.symbol = row.name;
+    for (const ArgumentKind kind : row.arguments) {
+      ArgumentInfo argument;
+      argument.kind = kind;
+      argument.alignment = 8;
+      info.arguments.push_back(argument);
+    }
+    image.kernels.push_back(info);
+  }
+  return image;
+}
+
+std::vector<std::shared_ptr<hip::Device>> devicesOf(Subject subject) {
+  std::vector<port::Diagnostic> diagnostics;
+  std::vector<hip::Backend::Open> mock{[](auto&) { return openMock(); }};
+  hip::Backend backend = subject == Subject::mock ? hip::Backend(std::move(mock)) : hip::Backend();
+  std::vector<std::shared_ptr<hip::Device>> devices;
+  for (auto& device : backend.discover(diagnostics))
+    devices.push_back(std::static_pointer_cast<hip::Device>(device));
+  for (const auto& diagnostic : diagnostics) std::printf("%s\n", diagnostic.message.c_str());
+  return devices;
+}
+
+GpuLaunchCase::GpuLaunchCase(port::Module& module, std::string_view kernel,
+                             std::array<uint64_t, 3> global, std::array<uint64_t, 3> local,
+                             std::array<uint64_t, 3> offset)
+    : module_(&module), kernel_(gpuKernel(kernel)) {
+  record_.work_dim = 3;
+  for (size_t d = 0; d < 3; ++d) {
+    record_.global_offset[d] = offset[d];
+    record_.global_size[d] = global[d];
+    record_.local_size[d] = local[d];
+    record_.group_count[d] = (global[d] + local[d] - 1) / local[d];
+  }
+}
+
+port::Launch GpuLaunchCase::slice(const port::GroupBox& box) const {
+  return {module_, kernel_, &record_, box, arguments_};
+}
+
+port::Launch GpuLaunchCase::whole() const {
+  port::GroupBox box;
+  for (size_t d = 0; d < 3; ++d) box.end[d] = record_.group_count[d];
+  return slice(box);
+}
+
+void HipTest::SetUp() {
+  devices = devicesOf(GetParam());
+  if (devices.empty()) GTEST_SKIP() << "no such device here";
+  device = devices.front();
+  module = device->load(gpuImage(device->target()));
+  stream = device->createInOrderStream({});
+}
+
+void HipTest::TearDown() {
+  stream = nullptr;
+  module = nullptr;
+  device = nullptr;
+  devices.clear();
+  if (GetParam() != Subject::mock) return;
+  EXPECT_EQ(mockFaults().alive, 0) << "handles or memory leaked";
+}
+
+void HipTest::run(port::Stream& on, port::Operation::Work work) {
+  TestOperation operation(std::move(work));
+  on.submit(operation);
+  on.flush();
+  ASSERT_TRUE(operation.wait());
+  ASSERT_EQ(operation.status, 0);
+}
+
+void HipTest::write(port::Memory& memory, const void* from, size_t bytes, size_t offset) {
+  run(*stream, copyToDevice(from, memory, bytes, offset));
+}
+
+void HipTest::read(port::Memory& memory, void* to, size_t bytes, size_t offset) {
+  run(*stream, copyToHost(memory, to, bytes, offset));
+}
+
+}  // namespace weft::test

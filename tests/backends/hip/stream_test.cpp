@@ -1,0 +1,250 @@
+// Order, overlap, completion, times, waiting.
+#include <thread>
+
+#include "tests/backends/hip/hip_test.h"
+
+namespace weft::test {
+namespace {
+
+using StreamTest = HipTest;
+using namespace std::chrono_literals;
+
+TEST_P(StreamTest, OperationsOfOneStreamRunInOrder) {
+  const auto memory = device->allocate(4, 4);
+  const uint32_t zero = 0;
+  write(*memory, &zero, 4);
+  GpuLaunchCase launch(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  launch.memory(memory.get());
+  constexpr size_t count = 500;
+  std::vector<uint32_t> seen(count);
+  std::vector<std::unique_ptr<TestOperation>> operations;
+  for (size_t i = 0; i < count; ++i) {
+    operations.push_back(std::make_unique<TestOperation>(launch.whole()));
+    operations.push_back(std::make_unique<TestOperation>(copyToHost(*memory, &seen[i], 4)));
+  }
+  for (auto& operation : operations) stream->submit(*operation);
+  port::Nanoseconds last = 0;
+  uint64_t rank = 0;
+  for (auto& operation : operations) {
+    ASSERT_TRUE(operation->wait());
+    ASSERT_EQ(operation->status, 0);
+    ASSERT_EQ(operation->starts, 1);
+    ASSERT_GT(operation->rank, rank);
+    ASSERT_LE(operation->start, operation->end);
+    ASSERT_GE(operation->end, last);
+    last = operation->end;
+    rank = operation->rank;
+  }
+  for (size_t i = 0; i < count; ++i) ASSERT_EQ(seen[i], i + 1);
+}
+
+TEST_P(StreamTest, TwoStreamsOverlap) {
+  constexpr uint64_t ns = 30'000'000;
+  const auto a = device->allocate(4, 4), b = device->allocate(4, 4);
+  GpuLaunchCase la(*module, "spin", {1, 1, 1}, {1, 1, 1}),
+      lb(*module, "spin", {1, 1, 1}, {1, 1, 1});
+  TestOperation oa(la.value(ns).memory(a.get()).whole()), ob(lb.value(ns).memory(b.get()).whole());
+  const auto second = device->createInOrderStream({});
+  const port::Nanoseconds begin = hip::hostNow();
+  stream->submit(oa);
+  second->submit(ob);
+  ASSERT_TRUE(oa.wait() && ob.wait());
+  const port::Nanoseconds took = hip::hostNow() - begin;
+  EXPECT_GE(took, ns);
+  if (GetParam() == Subject::gpu) {
+    EXPECT_LT(took, 2 * ns * 9 / 10);
+  }
+  EXPECT_LT(std::max(oa.start, ob.start), std::min(oa.end, ob.end));
+}
+
+TEST_P(StreamTest, UnorderedStreamsOverlapAndFinishAll) {
+  constexpr uint64_t ns = 20'000'000;
+  const auto unordered = device->createStream(port::Order::unordered);
+  std::vector<std::unique_ptr<port::Memory>> memory;
+  std::vector<std::unique_ptr<GpuLaunchCase>> launches;
+  std::vector<std::unique_ptr<TestOperation>> operations;
+  const port::Nanoseconds begin = hip::hostNow();
+  for (int i = 0; i < 4; ++i) {
+    memory.push_back(device->allocate(4, 4));
+    launches.push_back(std::make_unique<GpuLaunchCase>(
+        *module, "spin", std::array<uint64_t, 3>{1, 1, 1}, std::array<uint64_t, 3>{1, 1, 1}));
+    launches.back()->value(ns).memory(memory.back().get());
+    operations.push_back(std::make_unique<TestOperation>(launches.back()->whole()));
+    unordered->submit(*operations.back());
+  }
+  for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+  if (GetParam() == Subject::gpu) {
+    EXPECT_LT(hip::hostNow() - begin, 3 * ns);
+  }
+}
+
+TEST_P(StreamTest, TimesAreThoseOfTheHostsClock) {
+  constexpr uint64_t ns = 5'000'000;
+  const auto memory = device->allocate(4, 4);
+  GpuLaunchCase launch(*module, "spin", {1, 1, 1}, {1, 1, 1});
+  launch.value(ns).memory(memory.get());
+  port::Nanoseconds last = 0;
+  for (int i = 0; i < 5; ++i) {
+    TestOperation operation(launch.whole());
+    const port::Nanoseconds before = hip::hostNow();
+    stream->submit(operation);
+    ASSERT_TRUE(operation.wait());
+    const port::Nanoseconds after = hip::hostNow();
+    EXPECT_GE(operation.start, before);
+    EXPECT_LE(operation.end, after);
+    EXPECT_GE(operation.start, last);
+    EXPECT_GE(operation.start_told, before);
+    EXPECT_GE(operation.end - operation.start, ns * 9 / 10);
+    if (GetParam() == Subject::gpu) {
+      EXPECT_LE(operation.end - operation.start, ns * 13 / 10);
+    }
+    last = operation.end;
+    std::this_thread::sleep_for(300ms);  // across a new time base
+  }
+}
+
+TEST_P(StreamTest, AStreamWaitsForAWordOfTheHost) {
+  hip::HostWord word;
+  {
+    const hip::Current current(device->context()->api, 0);
+    word = device->context()->runtime->words.take();
+  }
+  const auto memory = device->allocate(4, 4);
+  const uint32_t zero = 0;
+  write(*memory, &zero, 4);
+  GpuLaunchCase launch(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  TestOperation operation(launch.memory(memory.get()).whole());
+  ASSERT_EQ(stream->wait(word, 3), hip::success);
+  stream->submit(operation);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(operation.isFinished());
+  word.release(2);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(operation.isFinished());
+  const port::Nanoseconds released = hip::hostNow();
+  word.release(3);
+  ASSERT_TRUE(operation.wait());
+  // The clocks agree to within some tens of microseconds.
+  EXPECT_GE(operation.start + 200'000, released);
+  EXPECT_EQ(contents<uint32_t>(*memory, 1)[0], 1u);
+  device->context()->runtime->words.give(word);
+}
+
+TEST_P(StreamTest, AStreamWaitsForAFenceOfAnother) {
+  const auto memory = device->allocate(4, 4);
+  const auto second = device->createInOrderStream({});
+  GpuLaunchCase spin(*module, "spin", {1, 1, 1}, {1, 1, 1});
+  TestOperation first(spin.value(uint64_t(20'000'000)).memory(memory.get()).whole()), then;
+  stream->submit(first);
+  const auto fence = stream->record();
+  ASSERT_NE(fence, nullptr);
+  ASSERT_EQ(second->wait(*fence), hip::success);
+  second->submit(then);
+  ASSERT_TRUE(first.wait() && then.wait());
+  EXPECT_GE(then.end + 100'000, first.end);
+}
+
+TEST_P(StreamTest, HostCallsRunInStreamOrder) {
+  const auto memory = device->allocate(4, 4);
+  const uint32_t zero = 0;
+  write(*memory, &zero, 4);
+  struct Seen {
+    uint32_t value = 0, at_call = 0;
+  } seen;
+  GpuLaunchCase launch(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  TestOperation operations[3];
+  operations[0].work = launch.memory(memory.get()).whole();
+  operations[1].work = copyToHost(*memory, &seen.value, 4);
+  operations[2].work = port::HostCall{[](void* user) {
+                                        auto& s = *static_cast<Seen*>(user);
+                                        s.at_call = s.value;
+                                      },
+                                      &seen};
+  for (auto& operation : operations) stream->submit(operation);
+  for (auto& operation : operations) ASSERT_TRUE(operation.wait());
+  EXPECT_EQ(seen.at_call, 1u);
+}
+
+// A stream may be destroyed by what its last operation sets off, and finished() may submit more.
+TEST_P(StreamTest, FinishedMaySubmitAndDestroy) {
+  auto own = device->createInOrderStream({});
+  TestOperation first, second;
+  std::atomic<bool> destroyed{false};
+  first.on_finished = [&] { own->submit(second); };
+  second.on_finished = [&] {
+    own = nullptr;
+    destroyed = true;
+  };
+  own->submit(first);
+  ASSERT_TRUE(second.wait());
+  EXPECT_TRUE(destroyed);
+  EXPECT_EQ(second.status, 0);
+  // The detached thread lets go of the stream a moment later.
+  std::this_thread::sleep_for(50ms);
+}
+
+// Operations as a scheduler has them: recycled from finished(), from several streams at once.
+TEST_P(StreamTest, Soak) {
+  const size_t total = GetParam() == Subject::gpu ? 100'000 : 20'000;
+  constexpr size_t streams = 4, depth = 64;
+  const auto memory = device->allocate(streams * 4, 8);
+  const std::vector<uint32_t> zeros(streams);
+  write(*memory, zeros.data(), streams * 4);
+  struct Lane {
+    std::unique_ptr<hip::InOrderStream> stream;
+    std::unique_ptr<GpuLaunchCase> launch;
+    std::vector<std::unique_ptr<TestOperation>> operations;
+    std::atomic<size_t> submitted{0}, finished{0};
+  };
+  std::vector<Lane> lanes(streams);
+  for (size_t i = 0; i < streams; ++i) {
+    Lane& lane = lanes[i];
+    lane.stream = device->createInOrderStream({});
+    lane.launch = std::make_unique<GpuLaunchCase>(
+        *module, "add_one", std::array<uint64_t, 3>{1, 1, 1}, std::array<uint64_t, 3>{1, 1, 1});
+    lane.launch->memory(memory.get(), i * 4);
+    for (size_t k = 0; k < depth; ++k) {
+      lane.operations.push_back(std::make_unique<TestOperation>(lane.launch->whole()));
+      TestOperation* const operation = lane.operations.back().get();
+      operation->on_finished = [&lane, operation, total] {
+        if (lane.submitted.fetch_add(1) < total / streams) lane.stream->submit(*operation);
+        lane.finished.fetch_add(1);
+      };
+    }
+  }
+  for (Lane& lane : lanes) lane.submitted = depth;
+  for (Lane& lane : lanes)
+    for (auto& operation : lane.operations) lane.stream->submit(*operation);
+  const auto give_up = std::chrono::steady_clock::now() + 60s;
+  for (Lane& lane : lanes)
+    while (lane.finished < total / streams && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(1ms);
+  for (Lane& lane : lanes) ASSERT_EQ(lane.finished, total / streams);
+  for (Lane& lane : lanes) lane.stream = nullptr;
+  const auto counts = contents<uint32_t>(*memory, streams);
+  EXPECT_EQ(counts, std::vector<uint32_t>(streams, uint32_t(total / streams)));
+}
+
+TEST_P(StreamTest, EveryKindOfTimestampTellsTimesInOrder) {
+  for (const auto timestamps :
+       {hip::Timestamps::none, hip::Timestamps::end, hip::Timestamps::both}) {
+    const auto own = device->createInOrderStream({timestamps, 0});
+    TestOperation operations[50];
+    const port::Nanoseconds before = hip::hostNow();
+    for (auto& operation : operations) own->submit(operation);
+    port::Nanoseconds last = before;
+    for (auto& operation : operations) {
+      ASSERT_TRUE(operation.wait());
+      EXPECT_GE(operation.start, before);
+      EXPECT_GE(operation.end, last);
+      last = operation.end;
+    }
+    EXPECT_LE(last, hip::hostNow());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hip, StreamTest, ::testing::Values(Subject::mock, Subject::gpu),
+                         subjectName);
+
+}  // namespace
+}  // namespace weft::test
