@@ -38,7 +38,7 @@ INLINE double scaleFor(double largest) {
   const ulong exponent = as_ulong(largest) >> 52 & 0x7ff;
   if (largest == 0.0 || exponent == 0x7ff) return 1.0;
   // Denormal and tiny values are lifted by 2^1000, within the range of the scale itself.
-  return exponent < 30 ? 0x1p1000 : as_double((2046ul - exponent) << 52);
+  return exponent < 30 ? 0x1p1000 : as_double((exponent == 2046 ? 1ul : 2046ul - exponent) << 52);
 }
 
 #define DEFINE_LENGTH(n)                                                                         \

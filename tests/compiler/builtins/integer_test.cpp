@@ -79,11 +79,15 @@ TYPED_TEST(Integer, Products) {
   });
 }
 
+const Program& pairs() {
+  static const Program instance("integer_pairs");
+  return instance;
+}
+
 template <class T, class R>
 void checkUpsample() {
-  static const Program program("integer_pairs");
   using U = std::make_unsigned_t<T>;
-  checkArrays<R, T, U>(program, std::string("upsample_") + typeName<T>(), all_widths,
+  checkArrays<R, T, U>(pairs(), std::string("upsample_") + typeName<T>(), all_widths,
                        [](R result, T high, U low) {
                          return result == R(std::make_unsigned_t<R>(high) << 8 * sizeof(T) | low);
                        });
@@ -105,11 +109,10 @@ bool fits24(T x) {
 }
 template <class T>
 void check24() {
-  static const Program program("integer_pairs");
   checkArrays<T, T, T>(
       program, std::string("mul24_") + typeName<T>(), all_widths,
       [](T result, T x, T y) { return !fits24(x) || !fits24(y) || result == T(Wide{x} * y); });
-  checkArrays<T, T, T, T>(program, std::string("mad24_") + typeName<T>(), all_widths,
+  checkArrays<T, T, T, T>(pairs(), std::string("mad24_") + typeName<T>(), all_widths,
                           [](T result, T x, T y, T z) {
                             return !fits24(x) || !fits24(y) || result == T(Wide{x} * y + z);
                           });
