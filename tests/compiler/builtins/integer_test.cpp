@@ -110,7 +110,7 @@ bool fits24(T x) {
 template <class T>
 void check24() {
   checkArrays<T, T, T>(
-      program, std::string("mul24_") + typeName<T>(), all_widths,
+      pairs(), std::string("mul24_") + typeName<T>(), all_widths,
       [](T result, T x, T y) { return !fits24(x) || !fits24(y) || result == T(Wide{x} * y); });
   checkArrays<T, T, T, T>(pairs(), std::string("mad24_") + typeName<T>(), all_widths,
                           [](T result, T x, T y, T z) {
