@@ -26,7 +26,7 @@ class CountedLoop {
     BasicBlock* after = BasicBlock::Create(builder_.getContext(), "after", latch->getParent());
     llvm::BranchInst* branch =
         builder_.CreateCondBr(builder_.CreateICmpULT(next, count_), header_, after);
-    if (properties) branch->setMetadata(llvm::LLVMContext::MD_loop, properties);
+    branch->setMetadata(llvm::LLVMContext::MD_loop, properties);
     counter_->addIncoming(next, latch);
     builder_.SetInsertPoint(after);
   }
@@ -38,11 +38,24 @@ class CountedLoop {
   llvm::PHINode* counter_;
 };
 
+llvm::MDNode* property(llvm::LLVMContext& context, const char* name, llvm::Metadata* value) {
+  llvm::SmallVector<llvm::Metadata*, 2> operands{llvm::MDString::get(context, name)};
+  if (value) operands.push_back(value);
+  return llvm::MDNode::get(context, operands);
+}
+
+// Rows of lanes are short (16 is common): interleaving would leave most of them to the scalar
+// remainder, and unrolling only makes more code of it.
 llvm::MDNode* loopProperties(llvm::LLVMContext& context, llvm::MDNode* access_group) {
-  if (!access_group) return nullptr;
-  auto* parallel = llvm::MDNode::get(
-      context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), access_group});
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, parallel});
+  llvm::SmallVector<llvm::Metadata*, 4> properties{nullptr};
+  properties.push_back(property(context, "llvm.loop.unroll.disable", nullptr));
+  if (access_group) {
+    auto* one =
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1));
+    properties.push_back(property(context, "llvm.loop.interleave.count", one));
+    properties.push_back(property(context, "llvm.loop.parallel_accesses", access_group));
+  }
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, properties);
   loop->replaceOperandWith(0, loop);
   return loop;
 }
@@ -60,8 +73,8 @@ void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>
   llvm::Value* lane = builder.CreateAdd(row, x.counter(), "lane", true, true);
   emit({{x.counter(), y.counter(), z.counter()}, lane});
   x.close(loopProperties(builder.getContext(), access_group));
-  y.close(nullptr);
-  z.close(nullptr);
+  y.close(loopProperties(builder.getContext(), nullptr));
+  z.close(loopProperties(builder.getContext(), nullptr));
 }
 
 }  // namespace weft::compiler

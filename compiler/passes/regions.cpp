@@ -10,7 +10,10 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "compiler/passes/lockstep.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/rematerialise.h"
+#include "compiler/passes/uniformity.h"
 
 namespace weft::compiler {
 namespace {
@@ -22,10 +25,11 @@ using llvm::Instruction;
 using llvm::Value;
 
 // A value on its way over barriers: the stack variable that stands for it in the body, and its
-// place in the context.
+// place in the context or among the group's slots.
 struct Carried {
   AllocaInst* variable;
   llvm::BitVector live;  // by barrier
+  bool per_group;
   unsigned slot;
 };
 
@@ -37,7 +41,7 @@ class Splitter {
 
  private:
   void placeVariables();
-  void carryValues();
+  void carryValues(const Uniformity* uniformity);
   Region buildRegion(unsigned index);
   BasicBlock* start(unsigned index) const {
     return index == 0 ? first_ : barriers_[index - 1].continuation;
@@ -71,6 +75,12 @@ class RegionBuilder {
   void annotate();
   Value* hidden(unsigned parameter) {
     return region_.function->getArg(splitter_.body_.firstHidden() + parameter);
+  }
+  // The value of a group slot, and the pointer that takes its new value.
+  Value* groupSlot(unsigned slot, bool result) {
+    size_t slots = splitter_.result_.group_slots.size();
+    size_t first = splitter_.function_.arg_size() + (result ? slots : 0);
+    return region_.function->getArg(static_cast<unsigned>(first + slot));
   }
   Value* slotAddress(llvm::IRBuilder<>& builder, unsigned slot) {
     return splitter_.result_.layout.address(builder, slot, hidden(env::context),
@@ -207,9 +217,10 @@ void RegionBuilder::restore() {
   llvm::IRBuilder<> builder(entry_);
   for (Carried& value : splitter_.carried_) {
     if (!value.live.test(index_ - 1)) continue;
-    Value* address = slotAddress(builder, value.slot);
     auto* variable = llvm::cast<AllocaInst>(map_[value.variable]);
-    Value* loaded = loadFromSlot(builder, variable->getAllocatedType(), address);
+    Value* loaded = value.per_group ? groupSlot(value.slot, false)
+                                    : loadFromSlot(builder, variable->getAllocatedType(),
+                                                   slotAddress(builder, value.slot));
     builder.CreateStore(loaded, variable);
     restored_[loaded] = value.variable;
   }
@@ -237,7 +248,9 @@ void RegionBuilder::endAtBarrier(BasicBlock* block, unsigned barrier) {
     if (!value.live.test(barrier)) continue;
     auto* variable = llvm::cast<AllocaInst>(map_[value.variable]);
     Value* current = builder.CreateLoad(variable->getAllocatedType(), variable);
-    llvm::StoreInst* store = storeToSlot(builder, current, slotAddress(builder, value.slot));
+    llvm::StoreInst* store = value.per_group
+                                 ? builder.CreateStore(current, groupSlot(value.slot, true))
+                                 : storeToSlot(builder, current, slotAddress(builder, value.slot));
     saves_.push_back({store, value.variable});
   }
   if (needsFence(*splitter_.barriers_[barrier].call))
@@ -274,17 +287,22 @@ SplitKernel Splitter::split() {
         variable && llvm::isa<llvm::ConstantInt>(variable->getArraySize()))
       variable->moveBefore(prologue_->getTerminator());
   placeVariables();
-  carryValues();
-  bool divergent = !barriers_.empty();
-  if (divergent) {
+  std::vector<bool> uniform_outcomes(barriers_.size() + 1, true);
+  if (!barriers_.empty()) {
+    Uniformity uniformity(body_);
+    Lockstep lockstep(function_, barriers_, uniformity);
+    for (unsigned i = 0; i <= barriers_.size(); ++i)
+      uniform_outcomes[i] = lockstep.agreeFrom(*start(i));
+    carryValues(lockstep.holds() ? &uniformity : nullptr);
+  }
+  if (llvm::is_contained(uniform_outcomes, false)) {
     result_.state_slot = result_.layout.addPerLane(4, llvm::Align(4));
     result_.keeps_state = true;
   }
   result_.layout.finish();
   for (unsigned i = 0; i <= barriers_.size(); ++i) {
     result_.regions.push_back(RegionBuilder(*this, i).build());
-    Region& region = result_.regions.back();
-    region.uniform_outcome = region.outcomes.size() == 1;
+    result_.regions.back().uniform_outcome = uniform_outcomes[i];
   }
   function_.eraseFromParent();
   body_.function = nullptr;
@@ -309,15 +327,30 @@ void Splitter::placeVariables() {
       if (auto* marker = llvm::dyn_cast<llvm::LifetimeIntrinsic>(user)) marker->eraseFromParent();
 }
 
-void Splitter::carryValues() {
+// `uniformity` is null where lanes are not in lockstep.
+void Splitter::carryValues(const Uniformity* uniformity) {
   const llvm::DataLayout& layout = function_.getDataLayout();
-  for (auto& [value, live] : findLiveAcross(function_, barriers_)) {
-    llvm::Type* storage = storageType(value->getType());
-    unsigned slot = result_.layout.addPerLane(layout.getTypeAllocSize(storage),
-                                              layout.getABITypeAlign(storage));
+  LiveAcross values = findLiveAcross(function_, barriers_);
+  llvm::SmallPtrSet<Instruction*, 16> per_group;
+  for (auto& [value, live] : values)
+    if (uniformity && uniformity->isUniform(*value)) per_group.insert(value);
+  values.remove_if([&](auto& entry) {
+    return entry.first->getParent() == prologue_ || moveToPrologue(*entry.first, *prologue_);
+  });
+  for (auto& [value, live] : values) {
+    if (value->getParent() == prologue_) continue;  // moved with another one
+    unsigned slot;
+    if (per_group.contains(value)) {
+      slot = static_cast<unsigned>(result_.group_slots.size());
+      result_.group_slots.push_back(value->getType());
+    } else {
+      llvm::Type* storage = storageType(value->getType());
+      slot = result_.layout.addPerLane(layout.getTypeAllocSize(storage),
+                                       layout.getABITypeAlign(storage));
+    }
     AllocaInst* variable = llvm::DemoteRegToStack(*value, /*VolatileLoads=*/false,
                                                   prologue_->getTerminator()->getIterator());
-    carried_.push_back({variable, live, slot});
+    carried_.push_back({variable, live, per_group.contains(value), slot});
   }
 }
 

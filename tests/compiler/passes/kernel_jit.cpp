@@ -100,7 +100,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, sccs, modules);
-  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
 Program::Program(const std::string& source, bool optimize) {
@@ -111,7 +111,6 @@ Program::Program(const std::string& source, bool optimize) {
     fail(llvm::toString(std::move(error)));
   if (std::getenv("WEFT_TEST_PRINT")) module->print(llvm::errs(), nullptr);
   if (optimize) test::optimise(*module, hostMachine());
-  llvm::raw_string_ostream(text_) << *module;
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder) fail(llvm::toString(builder.takeError()));
   if (!optimize) builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);

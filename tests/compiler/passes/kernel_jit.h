@@ -58,13 +58,10 @@ class Program {
 
   void run(const std::string& kernel, const NdRange& range, std::vector<Argument> arguments) const;
   const KernelInfo& info(const std::string& kernel) const;
-  // The optimised module as text.
-  const std::string& text() const { return text_; }
 
  private:
   std::vector<KernelInfo> kernels_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
-  std::string text_;
 };
 
 }  // namespace weft::test
