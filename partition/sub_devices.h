@@ -18,7 +18,8 @@ struct Divisible {
 // "Split the aggregate device into as many smaller aggregate devices as can be created, each
 // containing n compute units. [...] If n does not divide evenly into
 // CL_DEVICE_MAX_COMPUTE_UNITS, then the remaining compute units are not used."
-// Throws CL_INVALID_VALUE for n == 0, CL_DEVICE_PARTITION_FAILED when not even one fits.
+// Throws CL_INVALID_VALUE for n == 0, CL_INVALID_DEVICE_PARTITION_COUNT when n is more than there
+// are, CL_DEVICE_PARTITION_FAILED when fewer than two sub-devices fit.
 std::vector<uint32_t> equally(const Divisible& device, uint64_t units_each);
 
 // One sub-device per count. Throws CL_INVALID_DEVICE_PARTITION_COUNT when there are too many, or

@@ -80,7 +80,6 @@ TEST_F(Tables, Queue) {
                         std::vector<cl_queue_properties>{});
   walk<weft::Queue>(queue_info, *queue, CL_QUEUE_SIZE);
   EXPECT_EQ(ask(queue_info, *queue, CL_QUEUE_SIZE, 0, nullptr, nullptr), CL_INVALID_COMMAND_QUEUE);
-  queue->releaseHandle();
 }
 
 TEST_F(Tables, Memory) {

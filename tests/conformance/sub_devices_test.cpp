@@ -111,7 +111,9 @@ TEST_F(SubDevices, RefusesBadArguments) {
 
 TEST_F(SubDevices, RefusesMoreThanThereIs) {
   const auto too_many = static_cast<cl_device_partition_property>(units) + 1;
-  EXPECT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, too_many, 0}), CL_DEVICE_PARTITION_FAILED);
+  EXPECT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, too_many, 0}),
+            CL_INVALID_DEVICE_PARTITION_COUNT);
+  EXPECT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, too_many - 1, 0}), CL_DEVICE_PARTITION_FAILED);
   EXPECT_EQ(partition({CL_DEVICE_PARTITION_BY_COUNTS, too_many, 0, 0}),
             CL_INVALID_DEVICE_PARTITION_COUNT);
   EXPECT_EQ(partition({CL_DEVICE_PARTITION_BY_COUNTS, -1, 0, 0}),

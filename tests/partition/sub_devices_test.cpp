@@ -22,15 +22,16 @@ cl_int codeOf(F&& function) {
 TEST(Equally, FillsTheDevice) {
   EXPECT_EQ(equally(eight, 1), Counts(8, 1));
   EXPECT_EQ(equally(eight, 4), Counts(2, 4));
-  EXPECT_EQ(equally(eight, 8), Counts(1, 8));
 }
 
 TEST(Equally, TheRestIsNotUsed) { EXPECT_EQ(equally(eight, 3), Counts(2, 3)); }
 
 TEST(Equally, Refuses) {
   EXPECT_EQ(codeOf([] { equally(eight, 0); }), CL_INVALID_VALUE);
-  EXPECT_EQ(codeOf([] { equally(eight, 9); }), CL_DEVICE_PARTITION_FAILED);
-  EXPECT_EQ(codeOf([] { equally(eight, ~uint64_t{0}); }), CL_DEVICE_PARTITION_FAILED);
+  EXPECT_EQ(codeOf([] { equally(eight, 5); }), CL_DEVICE_PARTITION_FAILED);
+  EXPECT_EQ(codeOf([] { equally(eight, 8); }), CL_DEVICE_PARTITION_FAILED);
+  EXPECT_EQ(codeOf([] { equally(eight, 9); }), CL_INVALID_DEVICE_PARTITION_COUNT);
+  EXPECT_EQ(codeOf([] { equally(eight, ~uint64_t{0}); }), CL_INVALID_DEVICE_PARTITION_COUNT);
   EXPECT_EQ(codeOf([] { equally({8, 0}, 1); }), CL_DEVICE_PARTITION_FAILED);
 }
 
