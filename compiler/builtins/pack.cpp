@@ -72,15 +72,19 @@ void cleanUp(llvm::Module& module) {
   for (llvm::Function& function : module) {
     function.setCallingConv(llvm::CallingConv::C);
     function.setDSOLocal(false);
-    for (const char* attribute : {"frame-pointer", "stack-protector-buffer-size",
+    // "no-builtins" would keep the inliner from mixing these with a program's functions.
+    for (const char* attribute : {"frame-pointer", "stack-protector-buffer-size", "no-builtins",
                                   "no-trapping-math", "uniform-work-group-size"})
       function.removeFnAttr(attribute);
     function.addFnAttr(llvm::Attribute::NoUnwind);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (!instruction.getType()->isVoidTy()) instruction.setName("");
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
-      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
         call->setCallingConv(llvm::CallingConv::C);
+        call->removeFnAttr(llvm::Attribute::NoBuiltin);
+        call->removeFnAttr("no-builtins");
+      }
     }
   }
 }

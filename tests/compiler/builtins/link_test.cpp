@@ -1,0 +1,106 @@
+// What gets linked, what is named as missing, which SLEEF symbols a target gets.
+#include <gtest/gtest.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <cmath>
+
+#include "compiler/builtins/builtins.h"
+#include "tests/compiler/builtins/program.h"
+
+namespace weft::test {
+namespace {
+
+TEST(Unresolved, AreNamedAsTheProgramWroteThem) {
+  const Program program("missing");
+  const std::vector<std::string> expected = {
+      "absent(float4, global const uchar2*, local volatile long*)", "undeclared_elsewhere"};
+  EXPECT_EQ(program.unresolved(), expected);
+}
+
+TEST(Link, OnlyWhatIsCalled) {
+  llvm::LLVMContext context;
+  const auto module = loadModule("loop", context);
+  const size_t own = 2;
+  ASSERT_FALSE(compiler::linkBuiltins(*module));
+  size_t defined = 0;
+  for (const llvm::Function& function : *module) {
+    if (function.isDeclaration()) continue;
+    ++defined;
+    EXPECT_TRUE(function.hasInternalLinkage() || function.getName() == "sines" ||
+                function.getName() == "wide");
+  }
+  EXPECT_EQ(defined, own + 4) << "sin, pow, exp and log";
+}
+
+struct Level {
+  const char* features;
+  std::vector<const char*> wanted;
+  std::vector<const char*> unwanted;
+};
+
+TEST(VectorMath, SymbolsSuitTheTarget) {
+  const Level levels[] = {
+      {"+sse2",
+       {"Sleef_cinz_sinf1_u10purec", "Sleef_cinz_expf4_u10sse2", "Sleef_cinz_logd2_u10sse2"},
+       {"Sleef_finz", "sse4", "avx"}},
+      {"+sse4.2", {"Sleef_cinz_expf4_u10sse4"}, {"sse2(", "avx"}},
+      {"+avx2,+fma",
+       {"Sleef_finz_sinf1_u10purecfma", "Sleef_finz_expf8_u10avx2", "Sleef_finz_logd4_u10avx2"},
+       {"Sleef_cinz", "avx512"}},
+      {"+avx512f,+avx2,+fma",
+       {"Sleef_finz_expf16_u10avx512f", "_ZGV_LLVM_N16v_Sleef_finz_sinf1_u10purecfma"},
+       {"Sleef_cinz"}},
+  };
+  for (const Level& level : levels) {
+    const Program program("loop", level.features);
+    for (const char* wanted : level.wanted)
+      EXPECT_NE(program.text().find(wanted), std::string::npos) << level.features << " " << wanted;
+    for (const char* unwanted : level.unwanted)
+      EXPECT_EQ(program.text().find(unwanted), std::string::npos) << level.features << unwanted;
+    EXPECT_EQ(program.text().find("__weft_sleef"), std::string::npos);
+  }
+}
+
+// Without fused multiply-add too, and with vectors split and padded.
+TEST(VectorMath, OldProcessorsGetTheSameValues) {
+  const Program program("loop", "+sse2");
+  alignas(64) float r[16];
+  alignas(64) double d[4] = {1, 10, 0.5, 0};
+  for (int i = 0; i < 16; ++i) r[i] = 0.25f * static_cast<float>(i);
+  program.get<void(float*, double*)>("wide")(r, d);
+  for (int i = 0; i < 16; ++i) EXPECT_NEAR(r[i], std::exp(0.25 * i), 1e-6 * std::exp(0.25 * i));
+  EXPECT_DOUBLE_EQ(d[1], std::log(10.0));
+  EXPECT_DOUBLE_EQ(d[2], std::log(0.5));
+}
+
+TEST(VectorMath, TheLoopVectoriserFindsTheVariants) {
+  llvm::LLVMContext context;
+  const auto module = loadModule("loop", context);
+  const auto machine = makeMachine("+avx2,+fma");
+  module->setDataLayout(machine->createDataLayout());
+  ASSERT_FALSE(compiler::linkBuiltins(*module));
+  compiler::addVectorVariants(*module, *machine);
+  for (llvm::Function& function : *module) function.addFnAttr("target-features", "+avx2,+fma");
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder passes(machine.get());
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(sccs);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, sccs, modules);
+  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*module, modules);
+  std::string text;
+  llvm::raw_string_ostream(text) << *module->getFunction("sines");
+  EXPECT_NE(text.find("@Sleef_finz_sinf8_u10avx2(<8 x float>"), std::string::npos) << text;
+  EXPECT_NE(text.find("@Sleef_finz_powf8_u10avx2(<8 x float>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::test
