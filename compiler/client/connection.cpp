@@ -108,11 +108,13 @@ Connection::Attempt Connection::askDaemon(const port::Bytes& job, Answer& answer
   sendFrame(stream.get(), job);
   port::Bytes rest;
   if (const auto frame = receiveFrame(stream.get(), rest)) {
+    daemon_works_ = true;
     answer = readAnswer(*frame).value_or(failure("the compiler's answer cannot be read"));
     return Attempt::done;
   }
   const auto note = noteIn(rest);
   if (!note) return Attempt::retry;  // the daemon itself is gone
+  daemon_works_ = true;
   answer = failure(explain(*note));
   return Attempt::done;
 }
@@ -140,9 +142,11 @@ Answer Connection::ask(const Job& job) {
   for (int i = 0; i < attempts; ++i) {
     const Attempt attempt = askDaemon(bytes, answer);
     if (attempt == Attempt::done) return answer;
-    if (attempt == Attempt::no_process) return askLibrary(bytes);
+    if (attempt == Attempt::no_process) break;
   }
-  return answer;
+  // A daemon that starts but never answers is as good as none; one that did is no reason to bring
+  // what kills it into this process.
+  return daemon_works_ ? answer : askLibrary(bytes);
 }
 
 }  // namespace weft::compiler

@@ -44,6 +44,7 @@ class Connection {
   Descriptor openStream();
 
   std::string daemon_, library_;
+  std::atomic<bool> daemon_works_{false};
   std::atomic<Local*> local_{nullptr};
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,39 +32,53 @@ struct Plan {
   int error;
 };
 
+// Straight to the kernel: the C library's functions may have been replaced by ones that keep books
+// (sanitizers do), and those books are the application's.
+template <class... Arguments>
+long call(long number, Arguments... arguments) {
+  return syscall(number, arguments...);
+}
+
+// What the kernel takes, which is not the C library's struct sigaction.
+struct KernelSigaction {
+  void (*handler)(int) = SIG_DFL;
+  unsigned long flags = 0;
+  void (*restorer)() = nullptr;
+  uint64_t mask = 0;
+};
+
 void resetSignals() {
-  struct sigaction standard;
-  std::memset(&standard, 0, sizeof standard);
-  standard.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &standard, nullptr);
+  const KernelSigaction standard;
+  for (int signal = 1; signal < NSIG; ++signal)
+    call(SYS_rt_sigaction, signal, &standard, nullptr, sizeof standard.mask);
 }
 
 // Leaves /dev/null as 0 to 2, `control` as 3 and `watch` as 4.
 bool arrangeDescriptors(const Plan& plan) {
-  const int control = fcntl(plan.control, F_DUPFD, first_foreign);
-  const int watch = plan.watch >= 0 ? fcntl(plan.watch, F_DUPFD, first_foreign) : -1;
-  const int null = open("/dev/null", O_RDWR);
+  const long control = call(SYS_fcntl, plan.control, F_DUPFD, first_foreign);
+  const long watch = plan.watch >= 0 ? call(SYS_fcntl, plan.watch, F_DUPFD, first_foreign) : -1;
+  const long null = call(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
   if (control < 0 || null < 0) return false;
   for (int standard = 0; standard <= 2; ++standard)
-    if (dup2(null, standard) < 0) return false;
-  if (dup2(control, control_descriptor) < 0) return false;
+    if (null != standard && call(SYS_dup2, null, standard) < 0) return false;
+  if (call(SYS_dup2, control, control_descriptor) < 0) return false;
   if (watch < 0)
-    close(watch_descriptor);
-  else if (dup2(watch, watch_descriptor) < 0)
+    call(SYS_close, watch_descriptor);
+  else if (call(SYS_dup2, watch, watch_descriptor) < 0)
     return false;
-  if (close_range(first_foreign, ~0u, 0) != 0)
-    for (int fd = first_foreign; fd < 4096; ++fd) close(fd);
+  if (call(SYS_close_range, first_foreign, ~0u, 0) != 0)
+    for (int fd = first_foreign; fd < 4096; ++fd) call(SYS_close, fd);
   return true;
 }
 
 int runProgram(void* argument) {
   Plan& plan = *static_cast<Plan*>(argument);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  execve(plan.program, plan.arguments, plan.environment);
+  const uint64_t none = 0;
+  call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  call(SYS_execve, plan.program, plan.arguments, plan.environment);
   plan.error = errno;
-  _exit(127);
+  call(SYS_exit_group, 127);
+  return 0;
 }
 
 // exec gives a process the usual exit signal back, so the program must not be the application's
@@ -71,14 +86,12 @@ int runProgram(void* argument) {
 int runIntermediate(void* argument) {
   Plan& plan = *static_cast<Plan*>(argument);
   resetSignals();
-  setsid();
-  if (!arrangeDescriptors(plan) || chdir("/") != 0) {
+  call(SYS_setsid);
+  if (!arrangeDescriptors(plan) || call(SYS_chdir, "/") != 0 ||
+      clone(runProgram, plan.second_stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan) < 0)
     plan.error = errno;
-    _exit(127);
-  }
-  if (clone(runProgram, plan.second_stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan) < 0)
-    plan.error = errno;
-  _exit(0);
+  call(SYS_exit_group, 0);
+  return 0;
 }
 
 // Without what was meant to be loaded into the application.
@@ -103,6 +116,7 @@ int spawnInvisible(const std::string& program, int control, int watch) {
   Plan plan{program.c_str(),           arguments, environment.data(), control, watch,
             first_stack + stack_bytes, 0};
 
+  const int errno_before = errno;
   // No handler of the application may run in the processes that share its memory.
   sigset_t all, before;
   sigfillset(&all);
@@ -117,6 +131,7 @@ int spawnInvisible(const std::string& program, int control, int watch) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   munmap(stacks, 2 * stack_bytes);
+  errno = errno_before;
   return plan.error;
 }
 

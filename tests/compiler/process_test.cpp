@@ -1,6 +1,11 @@
 // The compiler's process: invisible, bounded, replaced when it dies.
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +243,56 @@ TEST_F(ProcessTest, CompilesInThisProcessWhereNoneCanBeStarted) {
   set("WEFT_COMPILERD", "/no/such/program");
   const pid_t child = fork();
   if (child == 0) _exit(compile(fresh()).ok && ours().empty() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// Lets this process make threads but no processes, for good.
+bool forbidProcesses() {
+  const auto load = [](uint32_t offset) {
+    return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+  };
+  const auto answer = [](uint32_t value) { return sock_filter BPF_STMT(BPF_RET | BPF_K, value); };
+  const auto isCall = [](uint32_t number, uint8_t skip) {
+    return sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, skip);
+  };
+  sock_filter filter[] = {
+      load(offsetof(seccomp_data, nr)),
+      isCall(SYS_clone3, 1),
+      answer(SECCOMP_RET_ERRNO | ENOSYS),
+      isCall(SYS_fork, 1),
+      answer(SECCOMP_RET_ERRNO | EPERM),
+      isCall(SYS_vfork, 1),
+      answer(SECCOMP_RET_ERRNO | EPERM),
+      isCall(SYS_clone, 3),
+      load(offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
+      answer(SECCOMP_RET_ERRNO | EPERM),
+      answer(SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(filter), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(ProcessTest, CompilesInThisProcessInASandbox) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!forbidProcesses()) _exit(2);
+    const bool good = compile(fresh()).ok && build("kernel void f(global int* p) { *p = 1; }").ok;
+    const auto bad = compile("nonsense");
+    _exit(good && !bad.ok && contains(bad.log, "nonsense") && ours().empty() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(ProcessTest, ADaemonThatNeverAnswersIsDoneWithout) {
+  set("WEFT_COMPILERD", "/bin/true");
+  const pid_t child = fork();
+  if (child == 0) _exit(compile(fresh()).ok ? 0 : 1);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
