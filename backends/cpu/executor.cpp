@@ -36,7 +36,7 @@ void Executor::start() {
   {
     auto shared = shared_.lock();
     const bool any =
-        std::any_of(workers_.begin(), workers_.end(), [](auto& w) { return w->made.load(); });
+        std::any_of(workers_.begin(), workers_.end(), [](auto& w) { return w->joinable.load(); });
     if (any || shared->sleepers.empty()) return;
     first = shared->sleepers.back();
     shared->sleepers.pop_back();
@@ -52,10 +52,15 @@ bool Executor::make(Worker& worker) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setstacksize(&attributes, worker_stack_bytes);
+  // Before there is a thread: it may be asleep, and be picked, before pthread_create() returns.
+  worker.made = true;
   const bool made =
       pthread_create(&worker.thread, &attributes, &Executor::threadMain, &worker) == 0;
   pthread_attr_destroy(&attributes);
-  if (made) worker.made.store(true, std::memory_order_release);
+  if (made)
+    worker.joinable.store(true, std::memory_order_release);
+  else
+    worker.made = false;
   return made;
 }
 
@@ -194,7 +199,7 @@ Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
 
 void Executor::wake(Worker* worker) noexcept {
   while (worker) {
-    if (worker->made.load(std::memory_order_relaxed)) {
+    if (worker->made) {
       worker->woken.store(1, std::memory_order_release);
       futexWake(worker->woken);
       return;
@@ -283,7 +288,7 @@ void Executor::dispose() noexcept {
     shared->searcher = nullptr;
   }
   for (Worker* worker : sleepers) {
-    if (!worker->made.load(std::memory_order_relaxed)) continue;
+    if (!worker->made) continue;
     worker->woken.store(1, std::memory_order_release);
     futexWake(worker->woken);
   }
@@ -304,7 +309,7 @@ bool Executor::joinAll(const Worker* except) noexcept {
   // A worker may be making another one right now: until none is left that was made and not joined.
   for (size_t i = 0; i < workers_.size(); ++i) {
     Worker& worker = *workers_[i];
-    if (worker.joined || &worker == except || !worker.made.load(std::memory_order_acquire))
+    if (worker.joined || &worker == except || !worker.joinable.load(std::memory_order_acquire))
       continue;
     // Nothing runs any more, so this takes microseconds, unless a debugger stopped the thread, say.
     if (pthread_timedjoin_np(worker.thread, nullptr, &limit) != 0) return false;

@@ -56,7 +56,8 @@ class Executor final : public Object {
     Executor* executor = nullptr;
     unsigned pu = 0;
     pthread_t thread{};
-    std::atomic<bool> made{false};  // set by whoever took it out of the sleepers' list
+    bool made = false;  // has a thread, or is getting one; for whoever took it out of the sleepers
+    std::atomic<bool> joinable{false};  // `thread` is set
     bool joined = false;
     std::atomic<uint32_t> woken{0};
   };

@@ -18,7 +18,7 @@ namespace {
 struct Everything {
   std::shared_ptr<port::Device> device;
   std::unique_ptr<port::Module> module;
-  std::unique_ptr<port::Memory> memory;
+  std::vector<std::unique_ptr<port::Memory>> memories;
   std::vector<std::unique_ptr<port::Stream>> streams;
   std::vector<std::unique_ptr<TestLaunch>> launches;
   std::vector<std::unique_ptr<TestOperation>> operations;
@@ -29,14 +29,14 @@ Everything& build() {
   std::vector<port::Diagnostic> diagnostics;
   all.device = cpu::makeBackend()->discover(diagnostics).at(0);
   all.module = all.device->load(testImage(all.device->target()));
-  all.memory = all.device->allocate(1 << 20, 128);
   return all;
 }
 
 TestOperation& submit(Everything& all, port::Order order, uint64_t nanoseconds) {
   all.streams.push_back(all.device->createStream(order));
+  all.memories.push_back(all.device->allocate(1 << 20, 128));
   all.launches.push_back(std::make_unique<TestLaunch>(*all.module, kernelIndex("busy"), 100'000));
-  all.launches.back()->value(nanoseconds).memory(all.memory.get());
+  all.launches.back()->value(nanoseconds).memory(all.memories.back().get());
   all.operations.push_back(std::make_unique<TestOperation>(all.launches.back()->whole()));
   all.streams.back()->submit(*all.operations.back());
   return *all.operations.back();
@@ -77,7 +77,7 @@ int run(const std::string& way) {
     if (const pid_t child = fork(); child != 0) return childStatus(child);
     all.streams.clear();
     all.module.reset();
-    all.memory.reset();
+    all.memories.clear();
     all.device.reset();
     std::exit(0);
   }
