@@ -38,6 +38,10 @@ void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
     require(local != 0, CL_INVALID_WORK_GROUP_SIZE, "a local size is zero");
     require(local <= device.max_work_item_sizes[d], CL_INVALID_WORK_ITEM_SIZE,
             "the local size exceeds CL_DEVICE_MAX_WORK_ITEM_SIZES");
+    // "... is not divisible by the corresponding value in local_work_size" of a program "compiled
+    // with -cl-uniform-work-group-size", which is implied before OpenCL C 2.0.
+    require(!kernel.uniform_groups || record.global_size[d] % local == 0,
+            CL_INVALID_WORK_GROUP_SIZE, "the local size does not divide the global size");
     require(!kernel.required_local_size[0] || local == kernel.required_local_size[d],
             CL_INVALID_WORK_GROUP_SIZE, "the local size is not the one the kernel requires");
     items *= local;

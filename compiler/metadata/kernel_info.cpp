@@ -165,6 +165,7 @@ std::vector<KernelInfo> readKernels(const llvm::Module& module) {
       kernel.arguments.push_back(readArgument(argument));
     kernel.required_local_size = sizeMetadata(function, "reqd_work_group_size");
     kernel.hinted_local_size = sizeMetadata(function, "work_group_size_hint");
+    kernel.uniform_groups = function.getFnAttribute("uniform-work-group-size").getValueAsBool();
     kernel.attributes = attributes(function, kernel);
     kernels.push_back(std::move(kernel));
   }

@@ -43,6 +43,16 @@ TEST(Geometry, EdgeGroupsRoundUp) {
   EXPECT_EQ(makeLaunchRecord({1, nullptr, global, local}, {}, device()).group_count[0], 16u);
 }
 
+TEST(Geometry, UniformGroupsDivideTheGlobalSize) {
+  KernelInfo kernel;
+  kernel.uniform_groups = true;
+  const size_t global[2] = {1000, 6}, odd[2] = {64, 2}, deep[2] = {8, 4}, right[2] = {8, 3};
+  EXPECT_EQ(codeOf({2, nullptr, global, odd}, kernel), CL_INVALID_WORK_GROUP_SIZE);
+  EXPECT_EQ(codeOf({2, nullptr, global, deep}, kernel), CL_INVALID_WORK_GROUP_SIZE);
+  EXPECT_EQ(codeOf({2, nullptr, global, right}, kernel), CL_SUCCESS);
+  EXPECT_EQ(codeOf({2, nullptr, global, nullptr}, kernel), CL_SUCCESS);
+}
+
 TEST(Geometry, RequiredSizeIsUsedAndEnforced) {
   KernelInfo kernel;
   kernel.required_local_size = {8, 4, 1};
