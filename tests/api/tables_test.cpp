@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 
 #include "api/composition.h"
@@ -58,6 +59,13 @@ class Tables : public testing::Test {
     made->setState(makeContextState(*made));
     return made;
   }
+  // With the application's reference, as a queue has when clCreateCommandQueue returns it. Giving
+  // that up is what parts a queue from its last command.
+  std::unique_ptr<weft::Queue, void (*)(weft::Queue*)> makeQueue() {
+    auto made = make<weft::Queue>(context, Ref<weft::Device>(&device()), CL_QUEUE_PROFILING_ENABLE,
+                                  std::vector<cl_queue_properties>{});
+    return {made.detach(), [](weft::Queue* queue) { queue->releaseHandle(); }};
+  }
   Ref<Context> context = makeContext();
 };
 
@@ -75,9 +83,7 @@ TEST_F(Tables, Device) {
 TEST_F(Tables, Context) { walk<weft::Context>(context_info, *context); }
 
 TEST_F(Tables, Queue) {
-  const auto queue =
-      make<weft::Queue>(context, Ref<weft::Device>(&device()), CL_QUEUE_PROFILING_ENABLE,
-                        std::vector<cl_queue_properties>{});
+  const auto queue = makeQueue();
   walk<weft::Queue>(queue_info, *queue, CL_QUEUE_SIZE);
   EXPECT_EQ(ask(queue_info, *queue, CL_QUEUE_SIZE, 0, nullptr, nullptr), CL_INVALID_COMMAND_QUEUE);
 }
@@ -89,9 +95,7 @@ TEST_F(Tables, Memory) {
 }
 
 TEST_F(Tables, Event) {
-  const auto queue =
-      make<weft::Queue>(context, Ref<weft::Device>(&device()), CL_QUEUE_PROFILING_ENABLE,
-                        std::vector<cl_queue_properties>{});
+  const auto queue = makeQueue();
   const auto marker = enqueueMarker(*queue, {});
   EXPECT_EQ(marker->wait(), CL_COMPLETE);
   walk<weft::Event>(event_info, *marker);
