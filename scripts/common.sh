@@ -24,6 +24,11 @@ close_with() {
   fi
 }
 
+# Without these, a script that a signal ends would close with the status of its last command.
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 jobs=${WEFT_JOBS:-$(nproc)}
 
 # Configures (once) and builds a preset, showing ninja's progress.
