@@ -8,6 +8,7 @@
 
 #include "compiler/passes/entry.h"
 #include "compiler/passes/kernel_body.h"
+#include "compiler/passes/meetings.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/regions.h"
 
@@ -43,19 +44,31 @@ void removeDeadFunctions(const SplitKernel& split) {
     if (region.function->use_empty()) region.function->eraseFromParent();
 }
 
+bool hasBarriers(Function& body) {
+  return llvm::any_of(llvm::instructions(body), [](llvm::Instruction& instruction) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call && call->getCalledFunction() && isBarrier(*call->getCalledFunction());
+  });
+}
+
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
                  const LoweringOptions& options) {
   llvm::Module& module = *kernel.getParent();
   llvm::DISubprogram* subprogram = kernel.getSubprogram();
   KernelBody body = makeBody(kernel, machine, info, options.optimize);
   kernel.eraseFromParent();
+  bool has_barriers = hasBarriers(*body.function);
+  if (options.optimize) {
+    unrollShortLoops(*body.function);
+    addMeetings(body);
+  }
   SplitKernel split = splitAtBarriers(body);
   info.symbol = "weft_kernel_" + body.name;
   Function* entry = emitEntry(module, body, split, info.symbol);
   entry->setSubprogram(subprogram);
   removeDeadFunctions(split);
   llvm::SmallPtrSet<const Function*, 8> active;
-  info.has_barriers = split.done() > 1;
+  info.has_barriers = has_barriers;
   info.lane_context_bytes = split.layout.bytesPerLane();
   info.stack_bytes = stackBytes(*entry, active);
   info.private_bytes = split.layout.privateBytes() + info.stack_bytes;

@@ -64,7 +64,7 @@ std::unique_ptr<llvm::Module> compileOpenCl(llvm::LLVMContext& context, const st
   std::ofstream(input) << source;
   std::string command = std::string(WEFT_CLANG) +
                         " -target spir64 -cl-std=CL3.0 -Xclang -fdeclare-opencl-builtins "
-                        "-Xclang -finclude-default-header -Wno-everything -emit-llvm -O1 "
+                        "-Xclang -finclude-default-header -Wno-everything -emit-llvm -O2 "
                         "-Xclang -disable-llvm-passes -c -o " +
                         output + " " + input;
   if (std::system(command.c_str()) != 0) fail("clang failed on:\n" + source);
@@ -101,6 +101,18 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, sccs, modules);
   passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+std::string optimisedText(const std::string& source, const std::string& kernel) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
+  std::vector<KernelInfo> kernels = describeKernels(*module);
+  if (llvm::Error error = compiler::lowerKernels(*module, hostMachine(), kernels, {}))
+    fail(llvm::toString(std::move(error)));
+  optimise(*module, hostMachine());
+  std::string text;
+  llvm::raw_string_ostream(text) << *module->getFunction("weft_kernel_" + kernel);
+  return text;
 }
 
 Program::Program(const std::string& source, bool optimize) {
