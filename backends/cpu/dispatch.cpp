@@ -1,5 +1,7 @@
 // The executor's other half: running operations.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "backends/cpu/clock.h"
 #include "backends/cpu/executor.h"
@@ -195,7 +197,7 @@ port::OperationStatus Executor::runLaunch(StreamCore& stream, port::Operation& o
     const uint64_t left = groups - done;
     const double expected = frame.timing().estimate(left * frame.itemsPerGroup());
     if (mayShare() && left > 1 && expected > shared_launch_ns) {
-      Job* job = newJob();
+      Job* job = newJob(runner);
       if (job && job->frame.prepare(launch) == CL_SUCCESS) {
         taken_over = true;
         job->begin(true, stream, operation, start, cutLaunch(job->frame, done, workers_.size()));
@@ -219,7 +221,7 @@ port::OperationStatus Executor::runTransfer(StreamCore& stream, port::Operation&
                                             port::Nanoseconds start, bool& taken_over) noexcept {
   Transfer transfer;
   if (const auto status = transfer.prepare(request); status != CL_SUCCESS) return status;
-  Job* job = mayShare() && transfer.bytes() >= shared_transfer_bytes ? newJob() : nullptr;
+  Job* job = mayShare() && transfer.bytes() >= shared_transfer_bytes ? newJob(runner) : nullptr;
   if (!job) {
     transfer.run(0, transfer.units());
     return CL_SUCCESS;
@@ -232,7 +234,7 @@ port::OperationStatus Executor::runTransfer(StreamCore& stream, port::Operation&
   return CL_SUCCESS;
 }
 
-Job* Executor::newJob() noexcept try {
+Job* Executor::freeJob() {
   Job* job = shared_.with([](Shared& shared) -> Job* {
     if (shared.free_jobs.empty()) return nullptr;
     Job* free = shared.free_jobs.back();
@@ -248,6 +250,13 @@ Job* Executor::newJob() noexcept try {
   shared->free_jobs.reserve(shared->all_jobs.capacity());
   shared->jobs.reserve(shared->all_jobs.capacity());
   return job;
+}
+
+Job* Executor::newJob(Runner& runner) noexcept try {
+  Job* job = freeJob();
+  if (job->admit(runner)) return job;
+  shared_.with([&](Shared& shared) { shared.free_jobs.push_back(job); });
+  return nullptr;
 } catch (...) {
   return nullptr;  // no memory for it: the operation runs on one thread
 }
@@ -266,6 +275,12 @@ void Executor::runJob(Job& job, Runner& runner) noexcept {
 }
 
 void Executor::takePart(Job& job, Runner& runner) noexcept {
+  if (!job.admit(runner)) {
+    // The process is ending; the owner runs the job alone as far as it gets.
+    leave(job);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return;
+  }
   // Wake-ups spread like a tree: on a big machine the owner's own would take too long.
   const unsigned inside = job.participants.load(std::memory_order_relaxed);
   if (job.pieces() > inside) wakeHelpers(2);

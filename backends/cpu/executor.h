@@ -117,7 +117,8 @@ class Executor final : public Object {
                                     const Request& request, Runner& runner, port::Nanoseconds start,
                                     bool& taken_over) noexcept;
 
-  Job* newJob() noexcept;
+  Job* newJob(Runner& runner) noexcept;
+  Job* freeJob();
   void runJob(Job& job, Runner& runner) noexcept;
   void takePart(Job& job, Runner& runner) noexcept;
   void leave(Job& job) noexcept;

@@ -1,6 +1,10 @@
 #include "backends/cpu/job.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <mutex>
 
 #include "backends/cpu/clock.h"
 #include "backends/cpu/executor.h"
@@ -12,10 +16,52 @@ namespace {
 constexpr double step_ns = 200'000;
 constexpr uint64_t transfer_step_units = 16;
 
+// First entries into oneTBB, one at a time and never once exit() has begun. Never destroyed.
+class Doorway {
+ public:
+  static Doorway& get() {
+    static Doorway* doorway = new Doorway;
+    return *doorway;
+  }
+
+  // Runs `enter` unless the process is ending.
+  template <class F>
+  bool pass(F&& enter) {
+    const std::lock_guard lock(mutex_);
+    if (ending_.load(std::memory_order_relaxed)) return false;
+    enter();
+    return true;
+  }
+
+ private:
+  // Handlers run last come first: this one before the destructors of oneTBB, which was loaded
+  // earlier.
+  Doorway() : process_(getpid()) {
+    std::atexit([] { get().close(); });
+  }
+
+  void close() {
+    ending_.store(true, std::memory_order_relaxed);
+    // Waits for whoever is inside. In a forked child nobody is, and the lock may never be free.
+    if (getpid() == process_) const std::lock_guard lock(mutex_);
+  }
+
+  const pid_t process_;
+  std::mutex mutex_;
+  std::atomic<bool> ending_{false};
+};
+
 }  // namespace
 
 Job::Job(Executor& executor, unsigned slots)
     : executor_(executor), arena_(int(slots), slots), gates_(slots) {}
+
+bool Job::admit(Runner& runner) {
+  if (runner.admitted && arena_.is_active()) return true;
+  const bool passed = Doorway::get().pass([&] { arena_.execute([] {}); });
+  runner.admitted = runner.admitted || passed;
+  return passed;
+}
 
 void Job::begin(bool launch, StreamCore& stream, port::Operation& operation,
                 port::Nanoseconds start, const Cut& cut) noexcept {

@@ -37,6 +37,11 @@ class Job {
   // At most `slots` threads take part at once.
   Job(Executor& executor, unsigned slots);
 
+  // Makes oneTBB know the calling thread; once before it takes part in anything. False when the
+  // process is ending: oneTBB's own globals may be gone, and nobody may enter it for the first
+  // time.
+  bool admit(Runner& runner);
+
   // What to run; set one before begin().
   LaunchFrame frame;
   Transfer transfer;

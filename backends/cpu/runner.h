@@ -21,6 +21,7 @@ struct Runner {
   Scratch scratch;
   LaunchFrame frame;
 
+  bool admitted = false;  // see Job::admit()
   // While it takes part in a job the thread waits for `gate`, which `ticket` keeps closed.
   tbb::task_group gate;
   tbb::task_handle ticket;
