@@ -1,5 +1,6 @@
 #include "backends/hip/clock.h"
 
+#include <cmath>
 #include <ctime>
 
 namespace weft::hip {
@@ -32,25 +33,35 @@ EventClock::~EventClock() {
 }
 
 std::shared_ptr<const TimeBase> EventClock::base(port::Nanoseconds now) {
-  bool first = false;
+  std::shared_ptr<const TimeBase> older;
   {
     auto state = state_.lock();
     const bool due = !state->base || now > state->tried + base_age;
     if (!due || state->busy) return state->base;
     state->busy = true;
     state->tried = now;
-    first = !state->base;
+    older = state->base;
   }
-  std::shared_ptr<const TimeBase> fresh = record(first ? first_patience : patience);
+  std::shared_ptr<TimeBase> fresh = record(older ? patience : first_patience);
+  if (fresh && older) compare(*older, *fresh);
   auto state = state_.lock();
   state->busy = false;
-  // The last reference to an older base may go here; its event is destroyed under this lock, which
-  // nothing waits for long.
   if (fresh) state->base = std::move(fresh);
   return state->base;
 }
 
-std::shared_ptr<const TimeBase> EventClock::record(port::Nanoseconds limit) {
+// A rate is worth having only from bases far enough apart for their uncertainties.
+void EventClock::compare(const TimeBase& older, TimeBase& newer) const {
+  constexpr double apart = 0.5e9, most = 5e-4;
+  float milliseconds = 0;
+  if (api_.eventElapsedTime(&milliseconds, older.event, newer.event) != success) return;
+  const double device = static_cast<double>(milliseconds) * 1e6;
+  const auto host = static_cast<double>(newer.host - older.host);
+  newer.rate = older.rate;
+  if (host > apart && std::abs(host / device - 1) < most) newer.rate = host / device;
+}
+
+std::shared_ptr<TimeBase> EventClock::record(port::Nanoseconds limit) {
   if (!stream_ && api_.streamCreateWithFlags(&stream_, stream_non_blocking) != success)
     return nullptr;
   std::shared_ptr<TimeBase> best;
@@ -80,7 +91,7 @@ bool EventClock::recordOnce(TimeBase& base, port::Nanoseconds limit) {
 port::Nanoseconds EventClock::time(const TimeBase& base, EventHandle event) const {
   float milliseconds = 0;
   if (api_.eventElapsedTime(&milliseconds, base.event, event) != success) return 0;
-  return base.host + static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+  return base.host + static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6 * base.rate);
 }
 
 }  // namespace weft::hip

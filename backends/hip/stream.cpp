@@ -8,6 +8,14 @@ namespace weft::hip {
 namespace {
 
 constexpr size_t unordered_width = 4;
+// A query of an event takes the runtime's locks; so often and no oftener.
+constexpr port::Nanoseconds query_interval = 2'000;
+// How long a caller looks for completions before it had better sleep.
+constexpr port::Nanoseconds assist_patience = 200'000;
+
+void relax() {
+  for (int i = 0; i < 16; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+}
 
 }  // namespace
 
@@ -23,6 +31,8 @@ InOrderStream::Core::Core(std::shared_ptr<DeviceContext> shared, const StreamOpt
   const Current current(api, context->device);
   check(api, current.status(), "making the device current");
   check(api, api.streamCreateWithFlags(&handle, stream_non_blocking), "creating a stream");
+  options.word = wanted.word && wanted.timestamps == Timestamps::none && api.streamWriteValue32;
+  if (options.word) progress = context->runtime->words.take();
   // The first base now, while nothing of this stream waits for anything.
   if (options.timestamps != Timestamps::none) context->clock.base(hostNow());
 }
@@ -30,6 +40,7 @@ InOrderStream::Core::Core(std::shared_ptr<DeviceContext> shared, const StreamOpt
 InOrderStream::Core::~Core() {
   const Current current(api, context->device);
   api.streamDestroy(handle);
+  if (options.word) context->runtime->words.give(progress);
 }
 
 InOrderStream::InOrderStream(std::shared_ptr<DeviceContext> context, const StreamOptions& options)
@@ -82,6 +93,7 @@ std::unique_ptr<Fence> InOrderStream::record() {
 void InOrderStream::Core::enqueue(Flight& flight) noexcept {
   const Current current(api, context->device);
   flight.status = current.status();
+  flight.sequence = ++sequence;
   if (flight.status != success) return;
   const bool timed = options.timestamps != Timestamps::none;
   if (timed) flight.base = context->clock.base(flight.submitted);
@@ -90,13 +102,21 @@ void InOrderStream::Core::enqueue(Flight& flight) noexcept {
     if (flight.start) api.eventRecord(flight.start, handle);
   }
   flight.status = encode(*context, handle, flight.operation->work, flight.borrowed);
-  // Recorded after a failure, too: what came before it has to end before this flight does.
+  // Marked after a failure, too: what came before it has to end before this flight does.
+  const Status marked = mark(flight);
+  if (flight.status == success) flight.status = marked;
+}
+
+// The flight's end as an event, and as a number in the stream's word.
+Status InOrderStream::Core::mark(Flight& flight) noexcept {
   flight.end = events.take();
-  const Status recorded = flight.end ? api.eventRecord(flight.end, handle) : out_of_memory;
-  if (recorded == success) return;
+  Status status = flight.end ? api.eventRecord(flight.end, handle) : out_of_memory;
+  if (status == success && options.word)
+    status = api.streamWriteValue32(handle, progress.device, flight.sequence, 0);
+  if (status == success) return success;
   events.give(flight.end);
   flight.end = nullptr;
-  if (flight.status == success) flight.status = recorded;
+  return status;
 }
 
 void InOrderStream::Core::push(Flight&& flight) {
@@ -104,24 +124,34 @@ void InOrderStream::Core::push(Flight&& flight) {
   {
     auto locked = queue.lock();
     locked->flights.push_back(std::move(flight));
+    queued.fetch_add(1, std::memory_order_relaxed);
     sleeping = locked->sleeping;
   }
   if (sleeping) changed.notify_one();
 }
 
-InOrderStream::Flight* InOrderStream::Core::next() {
+bool InOrderStream::Core::next(Oldest& oldest) {
   // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
   const port::Nanoseconds give_up = hostNow() + options.spin_ns;
-  while (pending.load(std::memory_order_relaxed) == 0 && hostNow() < give_up) {
-  }
+  while (queued.load(std::memory_order_relaxed) == 0 && hostNow() < give_up) relax();
   auto locked = queue.lock();
   while (locked->flights.empty() && !locked->stop) {
     locked->sleeping = true;
     changed.wait(locked.native());
     locked->sleeping = false;
   }
-  // Elements of a deque stay where they are while others are pushed.
-  return locked->flights.empty() ? nullptr : &locked->flights.front();
+  if (locked->flights.empty()) return false;
+  const Flight& front = locked->flights.front();
+  oldest = {front.end, front.sequence};
+  locked->watched = front.end;
+  return true;
+}
+
+Status InOrderStream::Core::reached(const Oldest& oldest) const noexcept {
+  if (!oldest.end) return success;  // it failed when it was submitted, and has no end to wait for
+  if (!options.word) return api.eventQuery(oldest.end);
+  const auto ahead = static_cast<int32_t>(progress.value() - oldest.sequence);
+  return ahead >= 0 ? success : not_ready;
 }
 
 void InOrderStream::Core::tellStart(Flight& flight, port::Nanoseconds when) noexcept {
@@ -130,19 +160,66 @@ void InOrderStream::Core::tellStart(Flight& flight, port::Nanoseconds when) noex
   flight.operation->started(when);
 }
 
-Status InOrderStream::Core::await(Flight& flight) noexcept {
-  if (!flight.end) return flight.status;
-  const port::Nanoseconds give_up = hostNow() + options.spin_ns;
-  for (;;) {
-    const Status status = api.eventQuery(flight.end);
-    if (status != not_ready) return status;
-    if (flight.base && flight.start && !flight.told_start &&
-        api.eventQuery(flight.start) == success)
-      tellStart(flight,
-                std::max(context->clock.time(*flight.base, flight.start), flight.submitted));
-    if (hostNow() >= give_up) break;
+void InOrderStream::Core::tellStartOfOldest() noexcept {
+  if (options.timestamps != Timestamps::both || completing.exchange(true)) return;
+  Flight* flight = nullptr;
+  {
+    auto locked = queue.lock();
+    // Elements of a deque stay where they are while others are pushed, and only who holds
+    // `completing` takes one out.
+    if (!locked->flights.empty()) flight = &locked->flights.front();
   }
-  return api.eventSynchronize(flight.end);
+  if (flight && flight->base && flight->start && api.eventQuery(flight->start) == success)
+    tellStart(*flight,
+              std::max(context->clock.time(*flight->base, flight->start), flight->submitted));
+  completing.store(false);
+}
+
+void InOrderStream::Core::await(const Oldest& oldest) noexcept {
+  const port::Nanoseconds give_up = hostNow() + options.spin_ns;
+  port::Nanoseconds now = 0;
+  do {
+    if (reached(oldest) != not_ready) return;
+    const port::Nanoseconds again = hostNow() + (options.word ? 0 : query_interval);
+    do relax();
+    while ((now = hostNow()) < again);
+  } while (now < give_up);
+  tellStartOfOldest();
+  api.eventSynchronize(oldest.end);
+}
+
+void InOrderStream::Core::unwatch() noexcept {
+  auto locked = queue.lock();
+  if (locked->orphaned) events.give(locked->watched);
+  locked->orphaned = false;
+  locked->watched = nullptr;
+}
+
+bool InOrderStream::Core::completeOldest(bool ask) noexcept {
+  if (completing.exchange(true)) return false;
+  Flight flight;
+  Status status = not_ready;
+  {
+    auto locked = queue.lock();
+    if (!locked->flights.empty()) {
+      Flight& front = locked->flights.front();
+      status = reached({front.end, front.sequence});
+      if (status == not_ready && ask && options.word) status = api.eventQuery(front.end);
+      if (status != not_ready) {
+        flight = std::move(front);
+        locked->flights.pop_front();
+        queued.fetch_sub(1, std::memory_order_relaxed);
+        flight.watched = flight.end && flight.end == locked->watched;
+        locked->orphaned |= flight.watched;
+      }
+    }
+  }
+  if (flight.operation) {
+    pending.fetch_sub(1, std::memory_order_relaxed);
+    complete(flight, status);
+  }
+  completing.store(false);
+  return flight.operation != nullptr;
 }
 
 void InOrderStream::Core::complete(Flight& flight, Status status) noexcept {
@@ -159,7 +236,7 @@ void InOrderStream::Core::complete(Flight& flight, Status status) noexcept {
   last_end = end;
   if (flight.status == success) flight.status = status;
   events.give(flight.start);
-  events.give(flight.end);
+  if (!flight.watched) events.give(flight.end);
   giveBack(*context, flight.borrowed);
   tellStart(flight, start);
   flight.operation->finished(operationStatus(flight.status), start, end);
@@ -167,16 +244,23 @@ void InOrderStream::Core::complete(Flight& flight, Status status) noexcept {
 
 void InOrderStream::Core::run() noexcept {
   const Current current(api, context->device);
-  while (Flight* oldest = next()) {
-    const Status status = await(*oldest);
-    Flight flight;
-    {
-      auto locked = queue.lock();
-      flight = std::move(*oldest);
-      locked->flights.pop_front();
-    }
-    pending.fetch_sub(1, std::memory_order_relaxed);
-    complete(flight, status);
+  Oldest oldest;
+  while (next(oldest)) {
+    await(oldest);
+    unwatch();
+    completeOldest(true);
+  }
+}
+
+void InOrderStream::assist(const std::function<bool()>& done) noexcept {
+  const std::shared_ptr<Core> core = core_;  // finished() may destroy the stream
+  const Current current(core->api, core->context->device);
+  port::Nanoseconds give_up = hostNow() + assist_patience;
+  while (!done() && hostNow() < give_up) {
+    if (core->completeOldest(false))
+      give_up = hostNow() + assist_patience;
+    else
+      relax();
   }
 }
 

@@ -33,7 +33,8 @@ TEST_P(FailureTest, AFailedOperationDoesNotStopTheNext) {
 }
 
 TEST_P(FailureTest, TheWrongNumberOfArgumentsFails) {
-  TestOperation operation(GpuLaunchCase(*module, "axpy", {1, 1, 1}, {1, 1, 1}).whole());
+  const GpuLaunchCase launch(*module, "axpy", {1, 1, 1}, {1, 1, 1});
+  TestOperation operation(launch.whole());
   stream->submit(operation);
   ASSERT_TRUE(operation.wait());
   EXPECT_LT(operation.status, 0);
@@ -72,8 +73,8 @@ TEST_P(FailureTest, AKernelsFaultIsAStatus) {
   if (GetParam() == Subject::mock || !std::getenv("WEFT_TEST_LOSE_GPU"))
     GTEST_SKIP() << "runs on a GPU with WEFT_TEST_LOSE_GPU set";
   const auto other = device->createInOrderStream({});
-  TestOperation fault(
-      GpuLaunchCase(*module, "fault", {1, 1, 1}, {1, 1, 1}).value(uint64_t(64)).whole());
+  GpuLaunchCase launch(*module, "fault", {1, 1, 1}, {1, 1, 1});
+  TestOperation fault(launch.value(uint64_t(64)).whole());
   TestOperation behind, elsewhere;
   stream->submit(fault);
   stream->submit(behind);

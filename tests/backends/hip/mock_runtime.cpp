@@ -315,6 +315,10 @@ void fillStreams(Api& api) {
     return enqueue(stream, [event, turn = event->issued] { await(event, turn); });
   };
   api.streamWaitValue32 = waitWord;
+  api.streamWriteValue32 = [](StreamHandle stream, void* address, uint32_t value, unsigned) {
+    return enqueue(
+        stream, [=] { std::atomic_ref<uint32_t>(*static_cast<uint32_t*>(address)).store(value); });
+  };
   api.launchHostFunc = [](StreamHandle stream, void (*function)(void*), void* user) {
     return enqueue(stream, [=] { function(user); });
   };

@@ -225,10 +225,29 @@ TEST_P(StreamTest, Soak) {
   EXPECT_EQ(counts, std::vector<uint32_t>(streams, uint32_t(total / streams)));
 }
 
+// The completion thread and a waiting caller at once: each operation finishes once, in order.
+TEST_P(StreamTest, CallersAssist) {
+  const auto timed = device->createInOrderStream({});
+  const auto plain = device->createInOrderStream({hip::Timestamps::none});
+  for (int round = 0; round < 200; ++round) {
+    auto& own = round % 2 ? timed : plain;
+    TestOperation operations[5];
+    for (auto& operation : operations) own->submit(operation);
+    while (!operations[4].isFinished()) own->assist([&] { return operations[4].isFinished(); });
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_TRUE(operations[i].wait());
+      ASSERT_EQ(operations[i].finishes, 1);
+      ASSERT_EQ(operations[i].status, 0);
+      ASSERT_TRUE(i == 0 || operations[i].rank > operations[i - 1].rank);
+    }
+  }
+}
+
 TEST_P(StreamTest, EveryKindOfTimestampTellsTimesInOrder) {
-  for (const auto timestamps :
-       {hip::Timestamps::none, hip::Timestamps::end, hip::Timestamps::both}) {
-    const auto own = device->createInOrderStream({timestamps, 0});
+  for (const auto& [timestamps, word] :
+       {std::pair(hip::Timestamps::none, true), std::pair(hip::Timestamps::end, true),
+        std::pair(hip::Timestamps::both, true), std::pair(hip::Timestamps::both, false)}) {
+    const auto own = device->createInOrderStream({timestamps, 0, word});
     TestOperation operations[50];
     const port::Nanoseconds before = hip::hostNow();
     for (auto& operation : operations) own->submit(operation);
