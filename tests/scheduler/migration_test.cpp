@@ -293,22 +293,21 @@ TEST_P(MigrationTest, RandomCommandsLeaveWhatASerialRunLeaves) {
   }
 }
 
-// Unordered commands that touch the same objects in opposite order must not wait for each other.
+// Commands of two devices that touch the same objects in opposite order, unordered by the
+// application, must not wait for each other.
 TEST_P(MigrationTest, OppositeOrdersDoNotDeadlock) {
   const auto x = platform.buffer(size), y = platform.buffer(size);
-  const auto qa = platform.queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  const auto qb = platform.queue(1, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   fill(*a, *x, 1, 0, size);
   fill(*a, *y, 1, 0, size);
   auto hammer = [&](Queue& queue, Buffer& from, Buffer& to) {
     for (int i = 0; i < 200; ++i) enqueueCopy(queue, from, to, 0, 0, size, {});
   };
-  std::thread first([&] { hammer(*qa, *x, *y); });
-  std::thread second([&] { hammer(*qb, *y, *x); });
+  std::thread first([&] { hammer(*a, *x, *y); });
+  std::thread second([&] { hammer(*b, *y, *x); });
   first.join();
   second.join();
-  qa->finish();
-  qb->finish();
+  a->finish();
+  b->finish();
   EXPECT_EQ(read(*a, *x), std::vector<char>(size, 1));
 }
 
