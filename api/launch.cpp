@@ -18,10 +18,6 @@ void launch(cl_command_queue command_queue, cl_kernel kernel, const NDRange& ran
   requireSameContext(queue, target);
   require(range.dimensions >= 1 && range.dimensions <= max_dimensions, CL_INVALID_WORK_DIMENSION);
   const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-  // "CL_MISALIGNED_SUB_BUFFER_OFFSET if a kernel argument for kernel is a sub-buffer object and the
-  // offset [...] is not aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN for the device."
-  for (const ArgumentValue& value : target.arguments()->values)
-    if (value.memory) requireAligned(*value.memory, queue.device());
   giveEvent(enqueueLaunch(queue, target, range, waits, type), event);
 }
 

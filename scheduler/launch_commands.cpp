@@ -116,12 +116,25 @@ class NativeCommand final : public Command {
 
 }  // namespace
 
+namespace {
+
+// "CL_MISALIGNED_SUB_BUFFER_OFFSET if a kernel argument for kernel is a sub-buffer object and the
+// offset [...] is not aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN for the device."
+void checkAlignment(const ArgumentSet& arguments, const port::Capabilities& device) {
+  for (const ArgumentValue& value : arguments.values)
+    require(!value.memory || value.memory->origin() % device.base_address_alignment_bytes == 0,
+            CL_MISALIGNED_SUB_BUFFER_OFFSET, "a sub-buffer's origin");
+}
+
+}  // namespace
+
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
                          cl_command_type type) {
   const DeviceKernel* code = kernel.on(queue.device());
   require(code != nullptr, CL_INVALID_PROGRAM_EXECUTABLE, "not built for the queue's device");
   Ref<ArgumentSet> arguments = kernel.arguments();
   const port::Capabilities& device = queue.device().capabilities();
+  checkAlignment(*arguments, device);
   const auto record = makeLaunchRecord(range, code->info(), device);
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,

@@ -36,6 +36,9 @@ int work() {
   char bytes[64] = {};
   if (cl.clEnqueueFillBuffer(queue, buffer, &pattern, 1, 0, 64, 0, nullptr, nullptr)) return 4;
   if (cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 64, bytes, 0, nullptr, nullptr)) return 5;
+  if (cl.clReleaseMemObject(buffer) || cl.clReleaseCommandQueue(queue) ||
+      cl.clReleaseContext(context))
+    return 7;
   return bytes[63] == 6 ? 0 : 6;
 }
 

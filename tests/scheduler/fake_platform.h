@@ -25,12 +25,20 @@ class FakePlatform {
     context_->setState(makeContextState(*context_));
   }
 
+  // What an application does: a queue keeps its newest command until its handle is given up.
+  ~FakePlatform() {
+    for (auto& queue : queues_)
+      if (queue->handleReferences() > 0) Ref<Queue>(queue).detach()->releaseHandle();
+  }
+  FakePlatform(const FakePlatform&) = delete;
+  FakePlatform& operator=(const FakePlatform&) = delete;
+
   Context& context() { return *context_; }
   FakeDevice& fake(size_t index) { return fakes_->device(index); }
   Device& device(size_t index) { return *platform_->devices().at(index); }
   Ref<Queue> queue(size_t index, cl_command_queue_properties properties = 0) {
-    return make<Queue>(context_, platform_->devices().at(index), properties,
-                       std::vector<cl_queue_properties>{});
+    return queues_.emplace_back(make<Queue>(context_, platform_->devices().at(index), properties,
+                                            std::vector<cl_queue_properties>{}));
   }
   Ref<Buffer> buffer(size_t size, cl_mem_flags flags = CL_MEM_READ_WRITE, void* host = nullptr) {
     return make<Buffer>(context_, flags, size, host, std::vector<cl_mem_properties>{});
@@ -40,6 +48,7 @@ class FakePlatform {
   FakeBackend* fakes_ = nullptr;
   Ref<Platform> platform_;
   Ref<Context> context_;
+  std::vector<Ref<Queue>> queues_;
 };
 
 }  // namespace weft::test

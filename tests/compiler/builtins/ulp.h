@@ -14,6 +14,7 @@ long double ulpError(T result, long double exact) {
   constexpr long double wrong = std::numeric_limits<long double>::infinity();
   if (std::isnan(exact)) return std::isnan(result) ? 0 : wrong;
   if (std::isnan(result)) return wrong;
+  if (std::isinf(exact)) return result == static_cast<T>(exact) ? 0 : wrong;
   const int exponent =
       exact == 0 ? L::min_exponent : std::max(std::ilogb(exact) + 1, L::min_exponent);
   const long double ulp = std::ldexp(1.0L, exponent - L::digits);
