@@ -110,6 +110,8 @@ TEST_F(ExecutorTest, WorkersAreBound) {
 TEST_F(ExecutorTest, ThreadsComeWithTheFirstStreamAndGoWithTheDevice) {
   EXPECT_TRUE(workers().empty());
   auto stream = device->createStream(port::Order::in_order);
+  // A new thread takes a moment to name itself.
+  for (int i = 0; i < 100 && workers().empty(); ++i) std::this_thread::sleep_for(10ms);
   EXPECT_FALSE(workers().empty());
   TestLaunch launch(*module, kernelIndex("empty"), 1);
   TestOperation operation(launch.whole());

@@ -13,7 +13,7 @@
 
 // LeakSanitizer asks: leaking is what this program is for.
 extern "C" int __lsan_is_turned_off();  // NOLINT(bugprone-reserved-identifier)
-extern "C" int __lsan_is_turned_off() { return 1; }
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return 1; }
 
 namespace weft::test {
 namespace {
