@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "tests/e2e/fixture.h"
@@ -11,6 +12,10 @@ namespace weft::e2e {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Before the compiler's process starts: programs that never end compiling are ended soon.
+const bool limited = setenv("WEFT_COMPILER_TIMEOUT", "10", 0) == 0 &&
+                     setenv("WEFT_COMPILER_MEMORY_MB", "512", 0) == 0;
 
 class Builds : public Programs {
  protected:
@@ -85,6 +90,7 @@ TEST_F(Builds, AnExpressionThatOverflowsTheCompilersStack) {
 }
 
 TEST_F(Builds, AMacroBomb) {
+  ASSERT_TRUE(limited);
   std::string text = "#define A0 x+x+x+x+x+x+x+x+x+x+x+x+x+x+x+x\n";
   for (int i = 1; i < 12; ++i) {
     const std::string last = "A" + std::to_string(i - 1) + "+";
