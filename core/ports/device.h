@@ -49,11 +49,13 @@ class Module {
 
 struct LaunchArgument {
   ArgumentKind kind = ArgumentKind::value;
-  const void* value = nullptr;  // value: its bytes (`size` of them)
-  Memory* memory = nullptr;     // pointers: nullptr is a null pointer, unless raw_address is set
-  uint64_t raw_address = 0;     // pointers given as an address (SVM)
-  size_t offset = 0;            // pointers: bytes into memory
-  size_t size = 0;              // value: bytes; local_pointer: bytes to reserve
+  // value, sampler: its bytes (`size` of them). image: an ImageDescriptor without an address; the
+  // backend passes a copy with that of `memory` + `offset`.
+  const void* value = nullptr;
+  Memory* memory = nullptr;  // pointers: nullptr is a null pointer, unless raw_address is set
+  uint64_t raw_address = 0;  // pointers given as an address (SVM)
+  size_t offset = 0;         // pointers, images: bytes into memory
+  size_t size = 0;           // value: bytes; local_pointer: bytes to reserve
 };
 
 struct Launch {

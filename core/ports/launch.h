@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 1;
+inline constexpr uint32_t abi_version = 2;
 
 // Services that code running on the host may call back. Passed by pointer in every launch record.
 struct HostServices {
@@ -36,10 +36,34 @@ struct GroupBox {
   uint64_t count() const { return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]); }
 };
 
+// What a kernel argument of type image*_t is: the kernel reads pixels and answers the image queries
+// from this. `type`, `channel_order` and `channel_type` are OpenCL's numbers (CL_MEM_OBJECT_IMAGE*,
+// CL_RGBA, CL_UNORM_INT8, ...). Pixel (x, y, z) of layer l lies at
+// address + z|l * slice_pitch + y * row_pitch + x * pixel_bytes; a 1D array's layers are slices.
+struct ImageDescriptor {
+  uint64_t address = 0;  // of the first pixel, as the device sees it
+  uint64_t row_pitch = 0;
+  uint64_t slice_pitch = 0;
+  uint32_t width = 1, height = 1, depth = 1;  // pixels; 1 where the type has no such dimension
+  uint32_t array_size = 1;
+  uint32_t type = 0;
+  uint32_t channel_order = 0;
+  uint32_t channel_type = 0;
+  uint32_t pixel_bytes = 0;
+};
+static_assert(sizeof(ImageDescriptor) == 56 && offsetof(ImageDescriptor, width) == 24);
+
+// A sampler argument is a uint32_t in the encoding of OpenCL C's sampler literals: CLK_ADDRESS_* |
+// CLK_NORMALIZED_COORDS_* | CLK_FILTER_* as opencl-c-base.h defines them.
+inline constexpr uint32_t sampler_normalized = 1, sampler_address_none = 0,
+                          sampler_address_clamp_to_edge = 2, sampler_address_clamp = 4,
+                          sampler_address_repeat = 6, sampler_address_mirrored_repeat = 8,
+                          sampler_filter_nearest = 0x10, sampler_filter_linear = 0x20;
+
 // Entry point of a kernel in a CPU image, exported under `KernelInfo::symbol`.
 //   arguments[i]  points at the value of argument i: the bytes of a by-value argument; for a global
 //                 or constant pointer, a void* variable; for a local pointer, a uint64_t offset
-//                 into `local_memory`.
+//                 into `local_memory`; an ImageDescriptor; a sampler's uint32_t.
 //   box           the work-groups to run, one after the other, on the calling thread.
 //   local_memory  at least KernelInfo::local_bytes plus the local arguments, aligned to 128 bytes;
 //                 contents undefined.
