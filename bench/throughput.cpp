@@ -48,6 +48,7 @@ void countingKernels(benchmark::State& state, Order order) {
   clSetKernelArg(kernel(), 0, sizeof(cl_mem), &counter());
   setArgument(kernel, 1, 0);
   launch(queue, kernel, 1, 1);
+  queue.finish();
   for (auto _ : state) {
     cl_int sum = 0, result = 0;
     queue.enqueueFillBuffer(counter, cl_int{0}, 0, sizeof(cl_int));
@@ -71,6 +72,7 @@ void chain(benchmark::State& state, const std::vector<cl::CommandQueue>& queues)
   clSetKernelArg(kernel(), 0, sizeof(cl_mem), &value());
   setArgument(kernel, 1, 0);
   launch(queues[0], kernel, 1, 1);
+  queues[0].finish();
   for (auto _ : state) {
     cl_uint expected = 1, result = 0;
     queues[0].enqueueFillBuffer(value, cl_uint{1}, 0, sizeof(cl_uint));
