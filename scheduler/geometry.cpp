@@ -16,6 +16,13 @@ uint64_t largestDivisor(uint64_t n, uint64_t limit) {
   return 1;
 }
 
+// The size of a group in one dimension where the program names none. A size with no large divisor
+// gets a ragged last group where the kernel allows that.
+uint64_t groupExtent(uint64_t global, uint64_t limit, bool uniform) {
+  const uint64_t divisor = largestDivisor(global, limit);
+  return uniform || divisor >= std::min(global, limit) / 2 ? divisor : limit;
+}
+
 void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
                      const port::Capabilities& device) {
   const auto& wanted =
@@ -25,7 +32,8 @@ void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
     const uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
     const bool fits =
         wanted[d] && (kernel.required_local_size[0] || record.global_size[d] % wanted[d] == 0);
-    record.local_size[d] = fits ? wanted[d] : largestDivisor(record.global_size[d], limit);
+    record.local_size[d] =
+        fits ? wanted[d] : groupExtent(record.global_size[d], limit, kernel.uniform_groups);
     room = std::max<uint64_t>(1, room / record.local_size[d]);
   }
 }

@@ -22,11 +22,13 @@ cl_int codeOf(const NDRange& range, const KernelInfo& kernel = {}) {
   }
 }
 
-TEST(Geometry, ChosenLocalSizeDividesAndFits) {
+TEST(Geometry, ChosenUniformGroupsDivideAndFit) {
+  KernelInfo kernel;
+  kernel.uniform_groups = true;
   for (size_t global : {1u, 7u, 97u, 128u, 1000u, 1023u, 65536u, 1000003u}) {
     const size_t sizes[3] = {global, 6, 5};
     for (cl_uint dimensions = 1; dimensions <= 3; ++dimensions) {
-      const auto record = makeLaunchRecord({dimensions, nullptr, sizes, nullptr}, {}, device());
+      const auto record = makeLaunchRecord({dimensions, nullptr, sizes, nullptr}, kernel, device());
       uint64_t items = 1;
       for (cl_uint d = 0; d < dimensions; ++d) {
         EXPECT_EQ(sizes[d] % record.local_size[d], 0u);
@@ -35,6 +37,15 @@ TEST(Geometry, ChosenLocalSizeDividesAndFits) {
       }
       EXPECT_LE(items, 1024u);
     }
+  }
+}
+
+TEST(Geometry, ChosenGroupsAreNeverSmallForWantOfADivisor) {
+  for (size_t global : {131u, 1009u, 2u * 1009u, 1000003u}) {
+    const auto record = makeLaunchRecord({1, nullptr, &global, nullptr}, {}, device());
+    EXPECT_GE(record.local_size[0], 64u) << global;
+    EXPECT_GE(record.group_count[0] * record.local_size[0], global);
+    EXPECT_LT((record.group_count[0] - 1) * record.local_size[0], global);
   }
 }
 
