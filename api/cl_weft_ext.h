@@ -32,7 +32,7 @@ typedef cl_int(CL_API_CALL *clGetContextStatisticsWEFT_fn)(cl_context context, c
                                                            cl_device_statistics_weft *statistics,
                                                            size_t *size_ret);
 
-/* cl_weft_report: "clGetPlatformReportWEFT". The library does not offer it yet. */
+/* cl_weft_report: "clGetPlatformReportWEFT" */
 #define CL_WEFT_REPORT_EXTENSION_NAME "cl_weft_report"
 
 /* Text for people, one "subject: state" a line, such as what each backend found or missed and where

@@ -203,6 +203,7 @@ void* extensionFunction(const char* name) noexcept {
       named("clIcdGetPlatformIDsKHR", clIcdGetPlatformIDsKHR),
       named("clCreateCommandQueueWithPropertiesKHR", clCreateCommandQueueWithPropertiesKHR),
       named("clGetContextStatisticsWEFT", clGetContextStatisticsWEFT),
+      named("clGetPlatformReportWEFT", clGetPlatformReportWEFT),
   };
   const auto found = std::find_if(std::begin(functions), std::end(functions),
                                   [&](const NamedFunction& f) { return f.name == name; });

@@ -19,4 +19,6 @@ WEFT_EXPORT cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_pla
 cl_int CL_API_CALL clGetContextStatisticsWEFT(cl_context context, cl_device_id device, size_t size,
                                               cl_device_statistics_weft* statistics,
                                               size_t* size_ret);
+cl_int CL_API_CALL clGetPlatformReportWEFT(cl_platform_id platform, size_t size, char* text,
+                                           size_t* size_ret);
 }

@@ -9,9 +9,9 @@
 namespace weft::api {
 namespace {
 
-constexpr std::array<std::string_view, 5> host_extensions = {
+constexpr std::array<std::string_view, 6> host_extensions = {
     "cl_khr_icd",         "cl_khr_extended_versioning",      "cl_khr_create_command_queue",
-    "cl_khr_device_uuid", CL_WEFT_STATISTICS_EXTENSION_NAME,
+    "cl_khr_device_uuid", CL_WEFT_STATISTICS_EXTENSION_NAME, CL_WEFT_REPORT_EXTENSION_NAME,
 };
 
 }  // namespace

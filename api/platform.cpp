@@ -61,6 +61,12 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info p
   });
 }
 
+// cl_weft_report.
+cl_int CL_API_CALL clGetPlatformReportWEFT(cl_platform_id platform, size_t size, char* text,
+                                           size_t* size_ret) {
+  return call([&] { Answer(size, text, size_ret).put(toPlatform(platform).report()); });
+}
+
 // Allowing the compiler to be unloaded is a hint: the compiler is not in this process.
 cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
   return call([&] { toPlatform(platform); });

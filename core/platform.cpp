@@ -5,9 +5,22 @@ namespace weft {
 Platform::Platform(std::vector<std::unique_ptr<port::Backend>> backends,
                    std::unique_ptr<port::Compiler> compiler)
     : backends_(std::move(backends)), compiler_(std::move(compiler)) {
-  for (auto& backend : backends_)
-    for (auto& device : backend->discover(diagnostics_))
-      devices_.push_back(make<Device>(*this, std::move(device)));
+  for (auto& backend : backends_) {
+    auto found = backend->discover(diagnostics_);
+    diagnostics_.push_back({std::string(backend->name()) + ": " + std::to_string(found.size()) +
+                            (found.size() == 1 ? " device" : " devices")});
+    for (auto& device : found) devices_.push_back(make<Device>(*this, std::move(device)));
+  }
+}
+
+std::string Platform::report() const {
+  std::string text;
+  const auto add = [&](std::string_view line) {
+    text.append(text.empty() ? "" : "\n").append(line);
+  };
+  for (const port::Diagnostic& diagnostic : diagnostics_) add(diagnostic.message);
+  for (const std::string& line : compiler_->report()) add(line);
+  return text;
 }
 
 }  // namespace weft

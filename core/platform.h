@@ -21,7 +21,8 @@ class Platform final : public HandleObject<_cl_platform_id> {
 
   const std::vector<Ref<Device>>& devices() const { return devices_; }
   port::Compiler& compiler() const { return *compiler_; }
-  const std::vector<port::Diagnostic>& diagnostics() const { return diagnostics_; }
+  // What every backend found or missed, and the compiler's state: "subject: state" a line.
+  std::string report() const;
   // For builds with a callback.
   Background& background() const { return background_; }
 

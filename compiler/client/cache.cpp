@@ -186,7 +186,13 @@ Cache Cache::fromEnvironment() {
 }
 
 Cache::Cache(const std::string& directory, uint64_t capacity_bytes)
-    : directory_(openDirectory(directory)), capacity_(capacity_bytes) {}
+    : path_(directory), directory_(openDirectory(directory)), capacity_(capacity_bytes) {}
+
+std::string Cache::describe() const {
+  if (path_.empty()) return "off";
+  if (!directory_) return path_ + " is not ours to write, so nothing is cached";
+  return path_ + ", up to " + std::to_string(capacity_ >> 20) + " MiB";
+}
 
 std::optional<port::CompileResult> Cache::find(const Hash& key) const {
   if (!directory_) return std::nullopt;

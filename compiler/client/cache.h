@@ -20,6 +20,8 @@ class Cache {
   Cache(const std::string& directory, uint64_t capacity_bytes);
 
   bool usable() const { return static_cast<bool>(directory_); }
+  // For people: where it is and how much it may hold, or why there is none.
+  std::string describe() const;
 
   // A stored result for `key` whose files are all as they were.
   std::optional<port::CompileResult> find(const Hash& key) const;
@@ -29,6 +31,7 @@ class Cache {
   void account(uint64_t bytes) const;
   uint64_t evict() const;
 
+  std::string path_;
   Descriptor directory_;
   uint64_t capacity_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "compiler/client/cache.h"
 #include "compiler/client/connection.h"
+#include "compiler/client/location.h"
 #include "compiler/client/processor.h"
 #include "compiler/options.h"
 #include "core/image.h"
@@ -24,6 +25,12 @@ class Client : public port::Compiler {
   }
   port::CompileResult build(const port::CompileRequest& request) override {
     return run(jobOf(request, JobKind::build));
+  }
+  std::vector<std::string> report() const override {
+    const std::string daemon = findDaemon();
+    return {"compiler: " +
+                (daemon.empty() ? "weft-compilerd is missing: only cached programs build" : daemon),
+            "kernel cache: " + cache_.describe()};
   }
 
  private:

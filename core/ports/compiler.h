@@ -67,6 +67,10 @@ class Compiler {
   virtual CompileResult link(const LinkRequest& request) = 0;
   // Source to executable in one step; what clBuildProgram uses.
   virtual CompileResult build(const CompileRequest& request) = 0;
+
+  // Where it is and what state it is in, one "subject: state" a line, for `weft info`. Starts
+  // nothing.
+  virtual std::vector<std::string> report() const { return {}; }
 };
 
 }  // namespace weft::port

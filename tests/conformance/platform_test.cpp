@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "api/cl_weft_ext.h"
 #include "tests/conformance/opencl.h"
 
 namespace weft::conformance {
@@ -61,6 +62,21 @@ TEST(GetPlatformInfo, RefusesBadArguments) {
             CL_INVALID_VALUE);
 }
 
+TEST(GetPlatformReport, NamesBackendsCompilerAndCache) {
+  const auto report = reinterpret_cast<clGetPlatformReportWEFT_fn>(
+      cl.clGetExtensionFunctionAddressForPlatform(testPlatform(), "clGetPlatformReportWEFT"));
+  ASSERT_NE(report, nullptr);
+  size_t size = 0;
+  ASSERT_EQ(report(testPlatform(), 0, nullptr, &size), CL_SUCCESS);
+  std::string text(size, '?');
+  ASSERT_EQ(report(testPlatform(), size, text.data(), nullptr), CL_SUCCESS);
+  EXPECT_EQ(text.back(), '\0');
+  for (const char* subject : {"cpu: 1 device", "compiler: ", "kernel cache: "})
+    EXPECT_NE(text.find(subject), std::string::npos) << subject << " in\n" << text;
+  EXPECT_EQ(report(testPlatform(), size - 1, text.data(), nullptr), CL_INVALID_VALUE);
+  EXPECT_EQ(report(nullptr, 0, nullptr, &size), CL_INVALID_PLATFORM);
+}
+
 TEST(UnloadPlatformCompiler, ChecksThePlatform) {
   EXPECT_EQ(cl.clUnloadPlatformCompiler(testPlatform()), CL_SUCCESS);
   EXPECT_EQ(cl.clUnloadPlatformCompiler(nullptr), CL_INVALID_PLATFORM);
@@ -77,7 +93,7 @@ TEST(Icd, ExportsWhatALoaderLooksUpAndNothingElse) {
 
 TEST(Icd, NamesExtensionFunctions) {
   for (const char* name : {"clIcdGetPlatformIDsKHR", "clCreateCommandQueueWithPropertiesKHR",
-                           "clGetContextStatisticsWEFT"}) {
+                           "clGetContextStatisticsWEFT", "clGetPlatformReportWEFT"}) {
     EXPECT_NE(cl.clGetExtensionFunctionAddressForPlatform(testPlatform(), name), nullptr) << name;
     EXPECT_NE(cl.clGetExtensionFunctionAddress(name), nullptr) << name;
   }
