@@ -1,9 +1,12 @@
 #include "compiler/client/cache.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -137,21 +140,63 @@ TEST_F(CacheTest, FailedResultsAreNotFound) {
   EXPECT_FALSE(cache().find({4, 4}));
 }
 
+// Stores and reads ten entries whose contents tell which they are; returns what was wrong.
+int mixedUse(const Cache& own, uint64_t offset) {
+  int wrong = 0;
+  for (uint64_t i = 0; i < 60; ++i) {
+    own.store({i % 10, 0}, answerOf(1000 + i % 10, static_cast<std::byte>(i % 10)));
+    const uint64_t key = (i + offset) % 10;
+    const auto found = own.find({key, 0});
+    if (found && (found->image.size() != 1000 + key || found->image[0] != std::byte(key))) ++wrong;
+  }
+  return wrong;
+}
+
 TEST_F(CacheTest, ManyWritersAndReaders) {
   std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t)
-    threads.emplace_back([this, t] {
-      const Cache own = cache(30000);
-      for (uint64_t i = 0; i < 60; ++i) {
-        const Hash key{i % 10, 0};
-        own.store(key, answerOf(1000 + i % 10, static_cast<std::byte>(i % 10)));
-        const auto found = own.find({(i + static_cast<uint64_t>(t)) % 10, 0});
-        if (found) {
-          EXPECT_EQ(found->image.size(), 1000 + static_cast<size_t>(found->image[0]));
-        }
-      }
-    });
+  for (uint64_t t = 0; t < 8; ++t)
+    threads.emplace_back([this, t] { EXPECT_EQ(mixedUse(cache(30000), t), 0); });
   for (std::thread& thread : threads) thread.join();
+}
+
+// Runs `function` in a process of its own; its result is the exit status.
+template <class F>
+pid_t startProcess(F&& function) {
+  const pid_t child = fork();
+  if (child == 0) _exit(function());
+  return child;
+}
+
+int exitStatus(pid_t child) {
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(CacheTest, ManyProcesses) {
+  std::vector<pid_t> children;
+  // The capacity holds fewer entries than there are, so they evict each other's, too.
+  for (uint64_t t = 0; t < 4; ++t)
+    children.push_back(startProcess([this, t] { return mixedUse(cache(8000), t); }));
+  for (const pid_t child : children) EXPECT_EQ(exitStatus(child), 0);
+  EXPECT_EQ(mixedUse(cache(30000), 0), 0);
+}
+
+TEST_F(CacheTest, AFullDiskLosesTheEntryAndNothingElse) {
+  cache().store({1, 1}, answerOf(100));
+  // No file may grow beyond the limit, in the middle of the entry, as when the disk is full.
+  const pid_t child = startProcess([this] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const Cache own = cache();
+    own.store({2, 2}, answerOf(100000));
+    return own.find({2, 2}) || !own.find({1, 1}) ? 1 : 0;
+  });
+  EXPECT_EQ(exitStatus(child), 0);
+  EXPECT_FALSE(cache().find({2, 2}));
+  for (const auto& file : std::filesystem::directory_iterator(cacheDirectory()))
+    EXPECT_FALSE(file.path().filename().string().starts_with(".new-")) << file.path();
 }
 
 }  // namespace
