@@ -10,6 +10,7 @@
 #include "core/handle.h"
 #include "core/image.h"
 #include "core/memory.h"
+#include "core/pool.h"
 #include "core/program.h"
 
 namespace weft {
@@ -35,7 +36,7 @@ struct ArgumentValue {
 };
 
 // The arguments as one launch sees them, with the memory objects kept alive.
-class ArgumentSet final : public Object {
+class ArgumentSet final : public Object, public pool::Pooled {
  public:
   std::vector<ArgumentValue> values;
 };

@@ -14,6 +14,7 @@
 #include "core/context.h"
 #include "core/guarded.h"
 #include "core/handle.h"
+#include "core/pool.h"
 
 namespace weft {
 
@@ -34,7 +35,7 @@ struct EventTimes {
 };
 
 // Thread-safe.
-class Event : public HandleObject<_cl_event> {
+class Event : public HandleObject<_cl_event>, public pool::Pooled {
  public:
   using Callback = void(CL_CALLBACK*)(cl_event event, cl_int status, void* user);
 
@@ -91,7 +92,7 @@ class Event : public HandleObject<_cl_event> {
     void* user;
   };
   static constexpr size_t inline_edges = 3;
-  struct EdgeBlock {
+  struct EdgeBlock : pool::Pooled {
     std::array<Edge, 16> edges;
     std::unique_ptr<EdgeBlock> next;
   };

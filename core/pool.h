@@ -1,0 +1,20 @@
+// Memory for what one thread makes and another ends by the million: commands and their parts. The
+// general allocator takes a lock for each such block, and the two threads wake each other over it.
+#pragma once
+
+#include <cstddef>
+
+namespace weft::pool {
+
+// Aligned to 16 bytes. Thread-safe; throws std::bad_alloc.
+void* allocate(size_t bytes);
+// `bytes` is what allocate() was asked for. From any thread.
+void release(void* block, size_t bytes) noexcept;
+
+// A base for classes whose objects live in the pool.
+struct Pooled {
+  static void* operator new(size_t bytes) { return allocate(bytes); }
+  static void operator delete(void* block, size_t bytes) noexcept { release(block, bytes); }
+};
+
+}  // namespace weft::pool
