@@ -4,6 +4,9 @@
 #include <cstring>
 #include <optional>
 
+#include "core/pixel_image.h"
+#include "core/sampler.h"
+
 namespace weft {
 namespace {
 
@@ -23,6 +26,28 @@ Handle handleIn(const void* value) {
   Handle handle = nullptr;
   if (value) std::memcpy(&handle, value, sizeof handle);
   return handle;
+}
+
+// The image types of OpenCL C as they stand in an argument's type name.
+struct ImageTypeName {
+  std::string_view name;
+  cl_mem_object_type type;
+};
+constexpr ImageTypeName image_type_names[] = {
+    {"image1d_t", CL_MEM_OBJECT_IMAGE1D},
+    {"image1d_buffer_t", CL_MEM_OBJECT_IMAGE1D_BUFFER},
+    {"image1d_array_t", CL_MEM_OBJECT_IMAGE1D_ARRAY},
+    {"image2d_t", CL_MEM_OBJECT_IMAGE2D},
+    {"image2d_depth_t", CL_MEM_OBJECT_IMAGE2D},
+    {"image2d_array_t", CL_MEM_OBJECT_IMAGE2D_ARRAY},
+    {"image2d_array_depth_t", CL_MEM_OBJECT_IMAGE2D_ARRAY},
+    {"image3d_t", CL_MEM_OBJECT_IMAGE3D},
+};
+
+const ImageTypeName* findTypeName(std::string_view name) {
+  for (const ImageTypeName& row : image_type_names)
+    if (row.name == name) return &row;
+  return nullptr;
 }
 
 std::vector<DeviceKernel> findKernel(const Program& program, const std::string& name) {
@@ -96,14 +121,16 @@ void Kernel::setArgument(cl_uint index, size_t size, const void* value) {
     case ArgumentKind::constant_pointer:
       setBuffer(slot, size, value);
       break;
-    // No object of these kinds can exist, so no value is a valid one.
     case ArgumentKind::image:
+      setImage(slot, arguments[index], size, value);
+      break;
+    case ArgumentKind::sampler:
+      setSampler(slot, size, value);
+      break;
+    // No object of these kinds can exist, so no value is a valid one.
     case ArgumentKind::pipe:
       require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
-      throw Error(CL_INVALID_MEM_OBJECT, "not an image or pipe");
-    case ArgumentKind::sampler:
-      require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE);
-      throw Error(CL_INVALID_SAMPLER);
+      throw Error(CL_INVALID_MEM_OBJECT, "not a pipe");
     case ArgumentKind::queue:
       require(size == sizeof(cl_command_queue), CL_INVALID_ARG_SIZE);
       throw Error(CL_INVALID_DEVICE_QUEUE);
@@ -132,6 +159,36 @@ void Kernel::setBuffer(Slot& slot, size_t size, const void* value) {
   require(&memory.context() == &context(), CL_INVALID_MEM_OBJECT, "a buffer of another context");
   require(memory.type() == CL_MEM_OBJECT_BUFFER, CL_INVALID_MEM_OBJECT, "not a buffer");
   slot.memory = memory.weak();
+}
+
+// "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and
+// arg_value refers to an image object created with cl_mem_flags of CL_MEM_WRITE_ONLY or if the
+// image argument is declared with the write_only qualifier and arg_value refers to an image object
+// created with cl_mem_flags of CL_MEM_READ_ONLY."
+void Kernel::setImage(Slot& slot, const ArgumentInfo& info, size_t size, const void* value) {
+  require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
+  const auto& memory = fromHandle<MemObject>(handleIn<cl_mem>(value));
+  require(&memory.context() == &context(), CL_INVALID_MEM_OBJECT, "an image of another context");
+  require(isImageType(memory.type()), CL_INVALID_MEM_OBJECT, "not an image");
+  const ImageTypeName* declared = findTypeName(info.type_name);
+  require(!declared || declared->type == memory.type(), CL_INVALID_ARG_VALUE,
+          "an image of another type");
+  const bool reads = info.access != AccessQualifier::write_only;
+  const bool writes =
+      info.access == AccessQualifier::write_only || info.access == AccessQualifier::read_write;
+  require(!reads || !(memory.flags() & CL_MEM_WRITE_ONLY), CL_INVALID_ARG_VALUE,
+          "the kernel reads the image");
+  require(!writes || !(memory.flags() & CL_MEM_READ_ONLY), CL_INVALID_ARG_VALUE,
+          "the kernel writes the image");
+  slot.memory = memory.weak();
+}
+
+void Kernel::setSampler(Slot& slot, size_t size, const void* value) {
+  require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE);
+  const auto& sampler = fromHandle<Sampler>(handleIn<cl_sampler>(value));
+  require(&sampler.context() == &context(), CL_INVALID_SAMPLER, "a sampler of another context");
+  const uint32_t encoding = sampler.encoding();
+  slot.value.bytes.assign(&encoding, sizeof encoding);
 }
 
 void Kernel::setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value) {

@@ -30,8 +30,8 @@ class ArgumentBytes {
 
 struct ArgumentValue {
   bool set = false;
-  ArgumentBytes bytes;     // by-value arguments
-  Ref<MemObject> memory;   // buffer arguments; null is a null pointer
+  ArgumentBytes bytes;     // by-value arguments and samplers
+  Ref<MemObject> memory;   // buffers and images; null is a null pointer
   size_t local_bytes = 0;  // local pointer arguments
 };
 
@@ -91,6 +91,8 @@ class Kernel final : public HandleObject<_cl_kernel> {
   ~Kernel() override = default;
   void setLocal(Slot& slot, size_t size, const void* value);
   void setBuffer(Slot& slot, size_t size, const void* value);
+  void setImage(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
+  void setSampler(Slot& slot, size_t size, const void* value);
   void setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
 
   Program::Attachment program_;

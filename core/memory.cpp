@@ -104,15 +104,16 @@ MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags
       storage_(own_storage_.get()) {}
 
 MemObject::MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags,
-                     size_t origin, size_t size)
+                     size_t offset, size_t size, std::vector<cl_mem_properties> properties)
     : context_(&parent->context()),
       parent_(std::move(parent)),
       type_(type),
       flags_(flags),
       size_(size),
-      origin_(origin),
-      host_ptr_(parent_->hostPointer() ? static_cast<std::byte*>(parent_->hostPointer()) + origin
+      origin_(parent_->origin() + offset),
+      host_ptr_(parent_->hostPointer() ? static_cast<std::byte*>(parent_->hostPointer()) + offset
                                        : nullptr),
+      properties_(std::move(properties)),
       storage_(&parent_->storage()) {}
 
 void MemObject::addMapping(const Mapping& mapping) {

@@ -78,11 +78,12 @@ class MemObject : public HandleObject<_cl_mem> {
   void* hostPointer() const { return host_ptr_; }  // CL_MEM_HOST_PTR
   const std::vector<cl_mem_properties>& properties() const { return properties_; }
 
-  // The buffer a sub-buffer was made from, else nullptr; and where it starts in that buffer.
+  // What a sub-buffer or an image was made from, else nullptr.
   MemObject* parent() const { return parent_.get(); }
+  // Where this object's first byte is in the storage.
   size_t origin() const { return origin_; }
 
-  // The storage of the root, shared by all its sub-buffers; this object's bytes begin at origin().
+  // The storage of the root, shared by all that was made from it.
   Storage& storage() const { return *storage_; }
 
   // What a kernel keeps of its arguments.
@@ -102,8 +103,9 @@ class MemObject : public HandleObject<_cl_mem> {
  protected:
   MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, size_t size,
             void* host_ptr, std::vector<cl_mem_properties> properties);
-  MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags, size_t origin,
-            size_t size);
+  // The bytes [offset, offset + size) of `parent`.
+  MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags, size_t offset,
+            size_t size, std::vector<cl_mem_properties> properties = {});
   void dispose() noexcept override;
 
  private:

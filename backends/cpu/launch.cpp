@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "core/error.h"
 #include "core/printf.h"
@@ -65,6 +66,8 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
   const size_t count = launch.arguments.size();
   arguments_.resize(count);
   slots_.resize(count);
+  images_.clear();
+  images_.reserve(count);  // pointers into it are kept
   for (size_t i = 0; i < count; ++i) {
     const port::LaunchArgument& argument = launch.arguments[i];
     arguments_[i] = &slots_[i];
@@ -72,6 +75,10 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
       local_bytes_ = roundUp(local_bytes_, localAlignment(info, i));
       slots_[i] = local_bytes_;
       local_bytes_ += argument.size;
+    } else if (argument.kind == ArgumentKind::image) {
+      std::memcpy(&images_.emplace_back(), argument.value, sizeof(port::ImageDescriptor));
+      images_.back().address = pointerValue(argument);
+      arguments_[i] = &images_.back();
     } else if (argument.value) {
       arguments_[i] = argument.value;
     } else {

@@ -32,6 +32,7 @@ class LaunchFrame {
   size_t context_bytes_ = 0;
   std::vector<const void*> arguments_;
   std::vector<uint64_t> slots_;  // what pointer and local arguments point at
+  std::vector<port::ImageDescriptor> images_;
 };
 
 }  // namespace weft::cpu

@@ -43,26 +43,28 @@ port::OperationStatus Transfer::prepare(const port::Copy& copy) {
   if (bytes_ == 0) return CL_SUCCESS;
   // Memory that the host cannot touch: a caller that asks for it did not ask reaches().
   if (!source_.base || !destination_.base) return CL_OUT_OF_RESOURCES;
+  cut();
+  return CL_SUCCESS;
+}
+
+void Transfer::cut() {
   const uint64_t rows = region_[1] * region_[2];
   linear_ = rows == 1;
   unit_ = linear_ ? unit_bytes : std::max<uint64_t>(1, unit_bytes / region_[0]);
   units_ = ((linear_ ? region_[0] : rows) + unit_ - 1) / unit_;
-  return CL_SUCCESS;
 }
 
 port::OperationStatus Transfer::prepare(const port::Fill& fill) {
-  destination_ = {fill.memory->host(), 0, 0};
-  bytes_ = fill.size;
+  destination_ = {fill.memory->host(), fill.row_pitch, fill.slice_pitch};
+  bytes_ = fill.size * fill.rows * fill.slices;
   units_ = 0;
   if (bytes_ == 0) return CL_SUCCESS;
   if (!destination_.base) return CL_OUT_OF_RESOURCES;
   destination_.base += fill.offset;
-  region_ = {fill.size, 1, 1};
+  region_ = {fill.size, fill.rows, fill.slices};
   pattern_ = fill.pattern.data();
   pattern_size_ = fill.pattern_size;
-  linear_ = true;
-  unit_ = unit_bytes;
-  units_ = (bytes_ + unit_ - 1) / unit_;
+  cut();
   return CL_SUCCESS;
 }
 
@@ -70,7 +72,7 @@ void Transfer::run(uint64_t begin, uint64_t end) const noexcept {
   if (begin == end) return;
   const uint64_t from = begin * unit_;
   if (!linear_) {
-    copyRows(from, std::min(end * unit_, uint64_t(region_[1] * region_[2])));
+    runRows(from, std::min(end * unit_, uint64_t(region_[1] * region_[2])));
     return;
   }
   const uint64_t size = std::min(end * unit_, uint64_t(region_[0])) - from;
@@ -80,11 +82,13 @@ void Transfer::run(uint64_t begin, uint64_t end) const noexcept {
     std::memcpy(destination_.base + from, source_.base + from, size);
 }
 
-void Transfer::copyRows(uint64_t begin, uint64_t end) const noexcept {
+void Transfer::runRows(uint64_t begin, uint64_t end) const noexcept {
   for (uint64_t row = begin; row < end; ++row) {
     const uint64_t y = row % region_[1], z = row / region_[1];
-    std::memcpy(destination_.base + y * destination_.row_pitch + z * destination_.slice_pitch,
-                source_.base + y * source_.row_pitch + z * source_.slice_pitch, region_[0]);
+    if (pattern_)
+      fillPattern(destination_.row(y, z), region_[0], pattern_, pattern_size_);
+    else
+      std::memcpy(destination_.row(y, z), source_.row(y, z), region_[0]);
   }
 }
 

@@ -26,8 +26,11 @@ class Transfer {
     std::byte* base = nullptr;
     size_t row_pitch = 0;
     size_t slice_pitch = 0;
+
+    std::byte* row(uint64_t y, uint64_t z) const { return base + y * row_pitch + z * slice_pitch; }
   };
-  void copyRows(uint64_t begin, uint64_t end) const noexcept;
+  void cut();
+  void runRows(uint64_t begin, uint64_t end) const noexcept;
 
   End source_;
   End destination_;

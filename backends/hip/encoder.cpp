@@ -67,6 +67,7 @@ class Encoder {
   Status piece(const Shape& shape, std::byte* source, std::byte* destination, size_t width,
                size_t rows, const StagingPool::Chunk& chunk);
   Status onHost(const HostMove& move);
+  Status fillRow(const port::Fill& fill);
   Status fillByDoubling(std::byte* at, const port::Fill& fill);
 
   DeviceContext& context_;
@@ -181,6 +182,17 @@ T patternAs(const port::Fill& fill) {
 }
 
 Status Encoder::operator()(const port::Fill& fill) {
+  Status status = success;
+  for (size_t slice = 0; slice < fill.slices; ++slice)
+    for (size_t row = 0; row < fill.rows && status == success; ++row) {
+      port::Fill one = fill;
+      one.offset += slice * fill.slice_pitch + row * fill.row_pitch;
+      status = fillRow(one);
+    }
+  return status;
+}
+
+Status Encoder::fillRow(const port::Fill& fill) {
   if (fill.size == 0) return success;
   auto* const at = reinterpret_cast<std::byte*>(fill.memory->deviceAddress() + fill.offset);
   const size_t count = fill.size / fill.pattern_size;

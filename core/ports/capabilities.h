@@ -31,6 +31,21 @@ struct CacheInfo {
   uint32_t line_bytes = 64;
 };
 
+// The largest images, and how many a kernel may have. Zeros: the device has no images.
+struct ImageLimits {
+  size_t width_2d = 0, height_2d = 0;  // pixels, as are all sizes here
+  size_t width_3d = 0, height_3d = 0, depth_3d = 0;
+  size_t buffer_pixels = 0;
+  size_t array_size = 0;
+  uint32_t read_arguments = 0;
+  uint32_t write_arguments = 0;
+  uint32_t read_write_arguments = 0;
+  uint32_t samplers = 0;
+  // Of 2D images made from buffers, in pixels.
+  uint32_t pitch_alignment = 0;
+  uint32_t base_address_alignment = 0;
+};
+
 struct Capabilities {
   DeviceClass device_class = DeviceClass::cpu;
   std::string name;
@@ -63,6 +78,8 @@ struct Capabilities {
   bool native_kernels = false;
   bool unordered_streams = false;  // Stream(Order::unordered) really overlaps its operations
   bool printf = false;
+  bool images = false;
+  ImageLimits image_limits;
 
   MemorySpace memory_space = host_space;
   uint32_t max_sub_devices = 0;  // 0: the device cannot be partitioned

@@ -82,13 +82,17 @@ struct Copy {
   std::array<size_t, 3> region{0, 1, 1};
 };
 
-// `pattern_size` is a power of two of at most 128 and divides size and offset.
+// `pattern_size` is a power of two of at most 128 and divides size, offset and pitches.
 struct Fill {
   Memory* memory = nullptr;
   size_t offset = 0;
-  size_t size = 0;
+  size_t size = 0;  // bytes of one row
   std::array<std::byte, 128> pattern{};
   size_t pattern_size = 1;
+  size_t rows = 1;
+  size_t slices = 1;
+  size_t row_pitch = 0;    // bytes; ignored when rows == slices == 1
+  size_t slice_pitch = 0;  // bytes
 };
 
 // Runs on a host thread in stream order.

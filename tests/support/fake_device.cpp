@@ -448,14 +448,17 @@ port::OperationStatus FakeDevice::run(const port::Copy& copy, FakeRecord& record
 
 port::OperationStatus FakeDevice::run(const port::Fill& fill, FakeRecord& record) {
   record.kind = FakeRecord::Kind::fill;
-  record.bytes = fill.size;
+  record.bytes = fill.size * fill.rows * fill.slices;
   port::Location location;
   location.memory = fill.memory;
   location.offset = fill.offset;
   std::byte* to = resolve(location, record.to);
   if (!to || record.to != options_.memory_space) return violation("fill of another's memory");
-  for (size_t i = 0; i < fill.size; i += fill.pattern_size)
-    std::memcpy(to + i, fill.pattern.data(), fill.pattern_size);
+  for (size_t slice = 0; slice < fill.slices; ++slice)
+    for (size_t row = 0; row < fill.rows; ++row)
+      for (size_t i = 0; i < fill.size; i += fill.pattern_size)
+        std::memcpy(to + slice * fill.slice_pitch + row * fill.row_pitch + i, fill.pattern.data(),
+                    fill.pattern_size);
   return 0;
 }
 
