@@ -1,21 +1,15 @@
 // Specification 5.2.1 (creating buffers) and 5.5 (querying, retaining, releasing memory objects).
 #include <algorithm>
-#include <bit>
 
 #include "api/checks.h"
 #include "api/entry.h"
+#include "api/memory_flags.h"
 #include "api/properties.h"
 #include "api/ranges.h"
 #include "api/tables.h"
 
 namespace weft::api {
 namespace {
-
-constexpr cl_mem_flags access_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-constexpr cl_mem_flags host_ptr_flags =
-    CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
-constexpr cl_mem_flags host_access_flags =
-    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 
 constexpr InfoRow<MemObject> rows[] = {
     {CL_MEM_TYPE, [](MemObject& m) { return m.type(); }},
@@ -27,23 +21,12 @@ constexpr InfoRow<MemObject> rows[] = {
     {CL_MEM_CONTEXT, [](MemObject& m) { return m.context().handle(); }},
     {CL_MEM_ASSOCIATED_MEMOBJECT,
      [](MemObject& m) -> cl_mem { return m.parent() ? m.parent()->handle() : nullptr; }},
-    {CL_MEM_OFFSET, [](MemObject& m) { return m.origin(); }},
+    // "Returns 0 if memobj is not a sub-buffer object."
+    {CL_MEM_OFFSET,
+     [](MemObject& m) { return m.type() == CL_MEM_OBJECT_BUFFER ? m.origin() : size_t{0}; }},
     {CL_MEM_USES_SVM_POINTER, always<cl_bool{CL_FALSE}>},
     {CL_MEM_PROPERTIES, [](MemObject& m) { return m.properties(); }},
 };
-
-// "Mutually exclusive": at most one of each group, and the host's memory is used or else allocated
-// or copied.
-void checkFlags(cl_mem_flags flags) {
-  require((flags & ~(access_flags | host_ptr_flags | host_access_flags)) == 0, CL_INVALID_VALUE,
-          "unknown memory flag");
-  require(std::popcount(flags & access_flags) <= 1, CL_INVALID_VALUE, "access flags exclude");
-  require(std::popcount(flags & host_access_flags) <= 1, CL_INVALID_VALUE,
-          "host access flags exclude");
-  require(
-      !(flags & CL_MEM_USE_HOST_PTR) || !(flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)),
-      CL_INVALID_VALUE, "CL_MEM_USE_HOST_PTR excludes allocating and copying");
-}
 
 // "CL_INVALID_BUFFER_SIZE if size is zero [or] greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all
 // devices in context."
@@ -63,32 +46,8 @@ cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_me
   });
   checkFlags(flags);
   checkSize(owner, size);
-  const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-  require(wants_pointer == (host_ptr != nullptr), CL_INVALID_HOST_PTR);
+  checkHostPtr(flags, host_ptr);
   return give(make<Buffer>(Ref<Context>(&owner), flags, size, host_ptr, std::move(list)));
-}
-
-// The flags of a sub-buffer: those given, and those that it inherits from its parent.
-cl_mem_flags subBufferFlags(cl_mem_flags parent, cl_mem_flags flags) {
-  require(!(flags & host_ptr_flags), CL_INVALID_VALUE, "host pointers are the parent's");
-  checkFlags(flags);
-  // "CL_INVALID_VALUE if buffer was created with [left] and flags specify [right]."
-  struct Conflict {
-    cl_mem_flags parent, child;
-  };
-  constexpr Conflict conflicts[] = {
-      {CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY},
-      {CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY},
-      {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY},
-      {CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY},
-      {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY},
-  };
-  for (const Conflict& conflict : conflicts)
-    require(!(parent & conflict.parent && flags & conflict.child), CL_INVALID_VALUE,
-            "more access than the parent allows");
-  if (!(flags & access_flags)) flags |= parent & access_flags;
-  if (!(flags & host_access_flags)) flags |= parent & host_access_flags;
-  return flags | (parent & host_ptr_flags);
 }
 
 const cl_buffer_region& checkSubRegion(const Buffer& parent, cl_buffer_create_type type,
@@ -136,7 +95,7 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
     Buffer& parent = toBuffer(buffer);
     // "CL_INVALID_MEM_OBJECT if buffer [...] is a sub-buffer object."
     require(!parent.parent(), CL_INVALID_MEM_OBJECT, "a sub-buffer of a sub-buffer");
-    const cl_mem_flags all_flags = subBufferFlags(parent.flags(), flags);
+    const cl_mem_flags all_flags = inheritFlags(parent.flags(), flags);
     const auto& region = checkSubRegion(parent, buffer_create_type, buffer_create_info);
     return give(make<Buffer>(Ref<Buffer>(&parent), all_flags, region.origin, region.size));
   });

@@ -148,7 +148,12 @@ template <class T, auto member>
 constexpr auto capability =
     [](const Device& device) { return static_cast<T>(device.capabilities().*member); };
 
+template <class T, auto member>
+constexpr auto imageLimit =
+    [](const Device& device) { return static_cast<T>(device.capabilities().image_limits.*member); };
+
 using C = port::Capabilities;
+using L = port::ImageLimits;
 using D = const Device&;
 
 constexpr InfoRow<Device> rows[] = {
@@ -268,21 +273,21 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, always<cl_device_affinity_domain{0}>},
     {CL_DEVICE_PARTITION_TYPE, by<partitionType>},
 
-    // Images: the values of a device without them.
+    // Images.
     {CL_DEVICE_IMAGE_SUPPORT, [](D d) -> cl_bool { return d.features().images; }},
-    {CL_DEVICE_MAX_READ_IMAGE_ARGS, always<cl_uint{0}>},
-    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, always<cl_uint{0}>},
-    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, always<cl_uint{0}>},
-    {CL_DEVICE_IMAGE2D_MAX_WIDTH, always<size_t{0}>},
-    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, always<size_t{0}>},
-    {CL_DEVICE_IMAGE3D_MAX_WIDTH, always<size_t{0}>},
-    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, always<size_t{0}>},
-    {CL_DEVICE_IMAGE3D_MAX_DEPTH, always<size_t{0}>},
-    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, always<size_t{0}>},
-    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, always<size_t{0}>},
-    {CL_DEVICE_MAX_SAMPLERS, always<cl_uint{0}>},
-    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, always<cl_uint{0}>},
-    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, always<cl_uint{0}>},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, imageLimit<cl_uint, &L::read_arguments>},
+    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, imageLimit<cl_uint, &L::write_arguments>},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, imageLimit<cl_uint, &L::read_write_arguments>},
+    {CL_DEVICE_IMAGE2D_MAX_WIDTH, imageLimit<size_t, &L::width_2d>},
+    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, imageLimit<size_t, &L::height_2d>},
+    {CL_DEVICE_IMAGE3D_MAX_WIDTH, imageLimit<size_t, &L::width_3d>},
+    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, imageLimit<size_t, &L::height_3d>},
+    {CL_DEVICE_IMAGE3D_MAX_DEPTH, imageLimit<size_t, &L::depth_3d>},
+    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, imageLimit<size_t, &L::buffer_pixels>},
+    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, imageLimit<size_t, &L::array_size>},
+    {CL_DEVICE_MAX_SAMPLERS, imageLimit<cl_uint, &L::samplers>},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, imageLimit<cl_uint, &L::pitch_alignment>},
+    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, imageLimit<cl_uint, &L::base_address_alignment>},
 
     // Shared virtual memory, pipes, device queues: the values of a device without them.
     {CL_DEVICE_SVM_CAPABILITIES, always<cl_device_svm_capabilities{0}>},

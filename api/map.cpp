@@ -1,6 +1,8 @@
-// Specification 5.2.5 (mapping buffers), 5.5.2 (unmapping) and 5.5.3 (migrating memory objects).
+// Specification 5.2.5 (mapping buffers), 5.3.6 (mapping images), 5.5.2 (unmapping) and 5.5.3
+// (migrating memory objects).
 #include "api/buffer_argument.h"
 #include "api/entry.h"
+#include "api/image_argument.h"
 #include "api/ranges.h"
 #include "scheduler/enqueue.h"
 
@@ -19,11 +21,20 @@ void checkMapFlags(const MemObject& object, cl_map_flags flags) {
 }
 
 // Waits for a blocking map. A map that failed leaves nothing mapped.
-void finishMap(Buffer& buffer, const Mapped& mapped) {
+void finishMap(MemObject& object, const Mapped& mapped) {
   const cl_int status = mapped.event->wait();
   if (status == CL_COMPLETE) return;
-  buffer.removeMapping(mapped.pointer);
+  object.removeMapping(mapped.pointer);
   throw Error(status, "the blocking map failed");
+}
+
+// "CL_INVALID_VALUE if image_row_pitch is NULL", and if image_slice_pitch is for an image that has
+// slices or layers; 0 for the others.
+size_t slicePitch(const PixelImage& image, const size_t* row_pitch_out,
+                  const size_t* slice_pitch_out) {
+  require(row_pitch_out && (slice_pitch_out || !hasSlices(image)), CL_INVALID_VALUE,
+          "nowhere to put a pitch");
+  return hasSlices(image) ? image.shape().slice_pitch : 0;
 }
 
 }  // namespace
@@ -46,6 +57,29 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buff
     checkMapFlags(target, map_flags);
     Mapped mapped = enqueueMap(queue, target, map_flags, offset, size, waits);
     if (blocking_map) finishMap(target, mapped);
+    giveEvent(std::move(mapped.event), event);
+    return mapped.pointer;
+  });
+}
+
+void* CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image,
+                                    cl_bool blocking_map, cl_map_flags map_flags,
+                                    const size_t* origin, const size_t* region,
+                                    size_t* image_row_pitch, size_t* image_slice_pitch,
+                                    cl_uint num_events_in_wait_list,
+                                    const cl_event* event_wait_list, cl_event* event,
+                                    cl_int* errcode_ret) {
+  return create(errcode_ret, [&] {
+    Queue& queue = toQueue(command_queue);
+    PixelImage& target = imageFor(queue, image);
+    const ImageBox box = toBox(target, origin, region);
+    const size_t slice_pitch = slicePitch(target, image_row_pitch, image_slice_pitch);
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    checkMapFlags(target, map_flags);
+    Mapped mapped = enqueueMapRect(queue, target, map_flags, box.layout, box.bytes, waits);
+    if (blocking_map) finishMap(target, mapped);
+    *image_row_pitch = target.shape().row_pitch;
+    if (image_slice_pitch) *image_slice_pitch = slice_pitch;
     giveEvent(std::move(mapped.event), event);
     return mapped.pointer;
   });

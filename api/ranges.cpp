@@ -3,16 +3,6 @@
 namespace weft::api {
 namespace {
 
-// a * b + c, or CL_INVALID_VALUE.
-size_t multiplyAdd(size_t a, size_t b, size_t c) {
-  size_t product = 0;
-  size_t sum = 0;
-  const bool overflow = __builtin_mul_overflow(a, b, &product) |
-                        static_cast<int>(__builtin_add_overflow(product, c, &sum));
-  require(!overflow, CL_INVALID_VALUE, "the rectangle is larger than memory");
-  return sum;
-}
-
 // Do two intervals of `length` that repeat every `pitch` bytes from `a` and `b` stay apart?
 bool interleaved(size_t a, size_t b, size_t length, size_t pitch) {
   const size_t x = a % pitch;
@@ -22,6 +12,15 @@ bool interleaved(size_t a, size_t b, size_t length, size_t pitch) {
 }
 
 }  // namespace
+
+size_t multiplyAdd(size_t a, size_t b, size_t c) {
+  size_t product = 0;
+  size_t sum = 0;
+  const bool overflow = __builtin_mul_overflow(a, b, &product) |
+                        static_cast<int>(__builtin_add_overflow(product, c, &sum));
+  require(!overflow, CL_INVALID_VALUE, "the rectangle is larger than memory");
+  return sum;
+}
 
 void requireRange(size_t offset, size_t size, size_t limit) {
   require(offset <= limit && size <= limit - offset, CL_INVALID_VALUE, "out of bounds");
@@ -47,10 +46,6 @@ RectLayout toLayout(const size_t* origin, const Region& region, size_t row_pitch
   const size_t slice = multiplyAdd(region[1] - 1, row, region[0]);
   multiplyAdd(1, start, multiplyAdd(region[2] - 1, layout.slice_pitch, slice));
   return layout;
-}
-
-size_t spanOf(const RectLayout& layout, const Region& region) {
-  return (region[2] - 1) * layout.slice_pitch + (region[1] - 1) * layout.row_pitch + region[0];
 }
 
 bool overlaps(size_t source, const RectLayout& source_layout, size_t destination,

@@ -8,6 +8,9 @@
 
 namespace weft::api {
 
+// a * b + c, or CL_INVALID_VALUE when it does not fit.
+size_t multiplyAdd(size_t a, size_t b, size_t c);
+
 // "CL_INVALID_VALUE if the region specified by offset and size is out of bounds."
 void requireRange(size_t offset, size_t size, size_t limit);
 
@@ -19,9 +22,6 @@ Region toRegion(const size_t* region);
 // Throws CL_INVALID_VALUE, also for a rectangle whose end does not fit into a size_t.
 RectLayout toLayout(const size_t* origin, const Region& region, size_t row_pitch,
                     size_t slice_pitch);
-
-// Bytes from the first to behind the last byte of the rectangle.
-size_t spanOf(const RectLayout& layout, const Region& region);
 
 // Do two copies of `region`, which begin `source` and `destination` bytes into the same memory,
 // share a byte?

@@ -98,11 +98,13 @@ cl_event CL_API_CALL clCreateEventFromGLsyncKHR(cl_context context, cl_GLsync,
   });
 }
 
-// "CL_INVALID_OPERATION if there are no devices in context that support images."
 cl_mem CL_API_CALL clCreateFromEGLImageKHR(cl_context context, CLeglDisplayKHR, CLeglImageKHR,
                                            cl_mem_flags, const cl_egl_image_properties_khr*,
                                            cl_int* errcode_ret) {
-  return create(errcode_ret, [&]() -> cl_mem { noImages(toContext(context)); });
+  return create(errcode_ret, [&]() -> cl_mem {
+    toContext(context);
+    throw Error(CL_INVALID_OPERATION, "no EGL sharing");
+  });
 }
 
 cl_int CL_API_CALL clEnqueueAcquireEGLObjectsKHR(cl_command_queue command_queue,

@@ -6,8 +6,10 @@
 #include "core/device.h"
 #include "core/kernel.h"
 #include "core/memory.h"
+#include "core/pixel_image.h"
 #include "core/platform.h"
 #include "core/program.h"
+#include "core/sampler.h"
 #include "scheduler/event.h"
 #include "scheduler/queue.h"
 
@@ -25,6 +27,8 @@ extern const InfoTable<Device> device_info;
 extern const InfoTable<Context> context_info;
 extern const InfoTable<Queue> queue_info;
 extern const InfoTable<MemObject> memory_info;
+extern const InfoTable<PixelImage> image_info;
+extern const InfoTable<Sampler> sampler_info;
 extern const InfoTable<Program> program_info;
 extern const InfoTable<const DeviceBuild> program_build_info;
 extern const InfoTable<Kernel> kernel_info;

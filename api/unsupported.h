@@ -6,15 +6,6 @@
 
 namespace weft::api {
 
-// "CL_INVALID_OPERATION if there are no devices in context that support images (i.e.
-// CL_DEVICE_IMAGE_SUPPORT [...] is CL_FALSE)."
-[[noreturn]] inline void noImages(const Context&) {
-  throw Error(CL_INVALID_OPERATION, "no device of the context supports images");
-}
-// "CL_INVALID_OPERATION if the device associated with command_queue does not support images."
-[[noreturn]] inline void noImages(const Queue&) {
-  throw Error(CL_INVALID_OPERATION, "the device does not support images");
-}
 // "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
 [[noreturn]] inline void noSvm(const Queue&) {
   throw Error(CL_INVALID_OPERATION, "the device does not support shared virtual memory");

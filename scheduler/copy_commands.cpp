@@ -12,8 +12,7 @@ struct End {
   Ref<MemObject> object;
   std::byte* host = nullptr;
   size_t offset = 0;  // from the object's own start
-  size_t row_pitch = 0;
-  size_t slice_pitch = 0;
+  RectLayout pitches{};
 
   port::Location in(port::MemorySpace space) const {
     port::Location location;
@@ -21,37 +20,25 @@ struct End {
       location = locate(*object, space, object->origin() + offset);
     else
       location.host = host + offset;
-    location.row_pitch = row_pitch;
-    location.slice_pitch = slice_pitch;
+    location.row_pitch = pitches.row_pitch;
+    location.slice_pitch = pitches.slice_pitch;
     return location;
   }
 
   // The bytes between the first and the last that a copy of `region` touches.
   Access access(const Region& region, bool reads, bool writes) const {
     const size_t begin = object->origin() + offset;
-    const size_t span = (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0];
-    return {object.get(), begin, begin + span, reads, writes};
-  }
-
-  // Are all bytes of that span in the region?
-  bool contiguous(const Region& region) const {
-    return (region[1] == 1 || row_pitch == region[0]) &&
-           (region[2] == 1 || slice_pitch == region[0] * region[1]);
+    return {object.get(), begin, begin + spanOf(pitches, region), reads, writes};
   }
 };
 
-End linear(MemObject& object, size_t offset) {
-  return {Ref<MemObject>(&object), nullptr, offset, 0, 0};
-}
-End linear(const void* host) {
-  return {nullptr, static_cast<std::byte*>(const_cast<void*>(host)), 0, 0, 0};
-}
+End linear(MemObject& object, size_t offset) { return {Ref<MemObject>(&object), nullptr, offset}; }
+End linear(const void* host) { return {nullptr, static_cast<std::byte*>(const_cast<void*>(host))}; }
 End rect(MemObject& object, const RectLayout& layout) {
-  return {Ref<MemObject>(&object), nullptr, layout.offset(), layout.row_pitch, layout.slice_pitch};
+  return {Ref<MemObject>(&object), nullptr, layout.offset(), layout};
 }
 End rect(const void* host, const RectLayout& layout) {
-  return {nullptr, static_cast<std::byte*>(const_cast<void*>(host)), layout.offset(),
-          layout.row_pitch, layout.slice_pitch};
+  return {nullptr, static_cast<std::byte*>(const_cast<void*>(host)), layout.offset(), layout};
 }
 
 class CopyCommand final : public Command {
@@ -66,7 +53,8 @@ class CopyCommand final : public Command {
   void accesses(std::vector<Access>& list) override {
     if (source_.object) list.push_back(source_.access(region_, true, false));
     if (destination_.object)
-      list.push_back(destination_.access(region_, !destination_.contiguous(region_), true));
+      list.push_back(
+          destination_.access(region_, !isContiguous(destination_.pitches, region_), true));
   }
   bool runsWhereTheBytesAre() const override { return source_.object && !destination_.object; }
   void prepare() override {
@@ -84,29 +72,42 @@ class CopyCommand final : public Command {
 
 class FillCommand final : public Command {
  public:
-  FillCommand(Queue& queue, Buffer& buffer, const void* pattern, size_t pattern_size, size_t offset,
-              size_t size)
-      : Command(queue, CL_COMMAND_FILL_BUFFER),
-        buffer_(&buffer),
-        begin_(buffer.origin() + offset),
-        size_(size),
+  FillCommand(Queue& queue, cl_command_type type, MemObject& object, const void* pattern,
+              size_t pattern_size, const RectLayout& layout, const Region& region)
+      : Command(queue, type),
+        object_(&object),
+        layout_(layout),
+        region_(region),
         pattern_size_(pattern_size) {
     std::memcpy(pattern_.data(), pattern, pattern_size);
+    if (!isContiguous(layout_, region_)) return;
+    region_ = {region_[0] * region_[1] * region_[2], 1, 1};
   }
 
  private:
+  size_t begin() const { return object_->origin() + layout_.offset(); }
+
   void accesses(std::vector<Access>& list) override {
-    list.push_back({buffer_.get(), begin_, begin_ + size_, false, true});
+    list.push_back({object_.get(), begin(), begin() + spanOf(layout_, region_),
+                    !isContiguous(layout_, region_), true});
   }
   void prepare() override {
-    if (size_ == 0) return;
-    work = port::Fill{&buffer_->storage().in(space()), begin_, size_, pattern_, pattern_size_};
+    if (region_[0] == 0) return;
+    work = port::Fill{&object_->storage().in(space()),
+                      begin(),
+                      region_[0],
+                      pattern_,
+                      pattern_size_,
+                      region_[1],
+                      region_[2],
+                      layout_.row_pitch,
+                      layout_.slice_pitch};
   }
-  void finalize(cl_int) noexcept override { buffer_ = nullptr; }
+  void finalize(cl_int) noexcept override { object_ = nullptr; }
 
-  Ref<MemObject> buffer_;
-  size_t begin_;
-  size_t size_;
+  Ref<MemObject> object_;
+  RectLayout layout_;
+  Region region_;
   std::array<std::byte, 128> pattern_{};
   size_t pattern_size_;
 };
@@ -131,18 +132,18 @@ Ref<Event> enqueueWrite(Queue& queue, Buffer& buffer, size_t offset, size_t size
                             {size, 1, 1}, waits);
 }
 
-Ref<Event> enqueueReadRect(Queue& queue, Buffer& buffer, const RectLayout& buffer_layout,
+Ref<Event> enqueueReadRect(Queue& queue, MemObject& object, const RectLayout& object_layout,
                            const RectLayout& host_layout, const Region& region, void* destination,
-                           WaitList waits) {
-  return enqueueCopyCommand(queue, CL_COMMAND_READ_BUFFER_RECT, rect(buffer, buffer_layout),
+                           WaitList waits, cl_command_type type) {
+  return enqueueCopyCommand(queue, type, rect(object, object_layout),
                             rect(destination, host_layout), region, waits);
 }
 
-Ref<Event> enqueueWriteRect(Queue& queue, Buffer& buffer, const RectLayout& buffer_layout,
+Ref<Event> enqueueWriteRect(Queue& queue, MemObject& object, const RectLayout& object_layout,
                             const RectLayout& host_layout, const Region& region, const void* source,
-                            WaitList waits) {
-  return enqueueCopyCommand(queue, CL_COMMAND_WRITE_BUFFER_RECT, rect(source, host_layout),
-                            rect(buffer, buffer_layout), region, waits);
+                            WaitList waits, cl_command_type type) {
+  return enqueueCopyCommand(queue, type, rect(source, host_layout), rect(object, object_layout),
+                            region, waits);
 }
 
 Ref<Event> enqueueCopy(Queue& queue, Buffer& source, Buffer& destination, size_t source_offset,
@@ -151,16 +152,25 @@ Ref<Event> enqueueCopy(Queue& queue, Buffer& source, Buffer& destination, size_t
                             linear(destination, destination_offset), {size, 1, 1}, waits);
 }
 
-Ref<Event> enqueueCopyRect(Queue& queue, Buffer& source, Buffer& destination,
+Ref<Event> enqueueCopyRect(Queue& queue, MemObject& source, MemObject& destination,
                            const RectLayout& source_layout, const RectLayout& destination_layout,
-                           const Region& region, WaitList waits) {
-  return enqueueCopyCommand(queue, CL_COMMAND_COPY_BUFFER_RECT, rect(source, source_layout),
+                           const Region& region, WaitList waits, cl_command_type type) {
+  return enqueueCopyCommand(queue, type, rect(source, source_layout),
                             rect(destination, destination_layout), region, waits);
 }
 
 Ref<Event> enqueueFill(Queue& queue, Buffer& buffer, const void* pattern, size_t pattern_size,
                        size_t offset, size_t size, WaitList waits) {
-  return enqueueCommand<FillCommand>(waits, queue, buffer, pattern, pattern_size, offset, size);
+  const RectLayout layout{{offset, 0, 0}, size, size};
+  return enqueueCommand<FillCommand>(waits, queue, CL_COMMAND_FILL_BUFFER, buffer, pattern,
+                                     pattern_size, layout, Region{size, 1, 1});
+}
+
+Ref<Event> enqueueFillRect(Queue& queue, PixelImage& image, const void* pattern,
+                           size_t pattern_size, const RectLayout& layout, const Region& region,
+                           WaitList waits) {
+  return enqueueCommand<FillCommand>(waits, queue, CL_COMMAND_FILL_IMAGE, image, pattern,
+                                     pattern_size, layout, region);
 }
 
 }  // namespace weft

@@ -11,6 +11,7 @@
 
 #include "core/kernel.h"
 #include "core/memory.h"
+#include "core/pixel_image.h"
 #include "scheduler/event.h"
 #include "scheduler/queue.h"
 
@@ -28,24 +29,38 @@ struct RectLayout {
 
 using Region = std::array<size_t, 3>;  // bytes, rows, slices
 
+// Bytes from the first to behind the last byte of a rectangle, and whether it has all of them.
+inline size_t spanOf(const RectLayout& layout, const Region& region) {
+  return (region[2] - 1) * layout.slice_pitch + (region[1] - 1) * layout.row_pitch + region[0];
+}
+inline bool isContiguous(const RectLayout& layout, const Region& region) {
+  return (region[1] == 1 || layout.row_pitch == region[0]) &&
+         (region[2] == 1 || layout.slice_pitch == region[0] * region[1]);
+}
+
 Ref<Event> enqueueRead(Queue& queue, Buffer& buffer, size_t offset, size_t size, void* destination,
                        WaitList waits);
 Ref<Event> enqueueWrite(Queue& queue, Buffer& buffer, size_t offset, size_t size,
                         const void* source, WaitList waits);
-Ref<Event> enqueueReadRect(Queue& queue, Buffer& buffer, const RectLayout& buffer_layout,
+// Rectangles of buffers and images: `type` says which the application asked for.
+Ref<Event> enqueueReadRect(Queue& queue, MemObject& object, const RectLayout& object_layout,
                            const RectLayout& host_layout, const Region& region, void* destination,
-                           WaitList waits);
-Ref<Event> enqueueWriteRect(Queue& queue, Buffer& buffer, const RectLayout& buffer_layout,
+                           WaitList waits, cl_command_type type = CL_COMMAND_READ_BUFFER_RECT);
+Ref<Event> enqueueWriteRect(Queue& queue, MemObject& object, const RectLayout& object_layout,
                             const RectLayout& host_layout, const Region& region, const void* source,
-                            WaitList waits);
+                            WaitList waits, cl_command_type type = CL_COMMAND_WRITE_BUFFER_RECT);
 Ref<Event> enqueueCopy(Queue& queue, Buffer& source, Buffer& destination, size_t source_offset,
                        size_t destination_offset, size_t size, WaitList waits);
-Ref<Event> enqueueCopyRect(Queue& queue, Buffer& source, Buffer& destination,
+Ref<Event> enqueueCopyRect(Queue& queue, MemObject& source, MemObject& destination,
                            const RectLayout& source_layout, const RectLayout& destination_layout,
-                           const Region& region, WaitList waits);
+                           const Region& region, WaitList waits,
+                           cl_command_type type = CL_COMMAND_COPY_BUFFER_RECT);
 // `pattern_size` is a power of two of at most 128.
 Ref<Event> enqueueFill(Queue& queue, Buffer& buffer, const void* pattern, size_t pattern_size,
                        size_t offset, size_t size, WaitList waits);
+Ref<Event> enqueueFillRect(Queue& queue, PixelImage& image, const void* pattern,
+                           size_t pattern_size, const RectLayout& layout, const Region& region,
+                           WaitList waits);
 
 struct Mapped {
   void* pointer;
@@ -54,6 +69,8 @@ struct Mapped {
 // Throws CL_MAP_FAILURE.
 Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
                   WaitList waits);
+Mapped enqueueMapRect(Queue& queue, PixelImage& image, cl_map_flags flags, const RectLayout& layout,
+                      const Region& region, WaitList waits);
 // Throws CL_INVALID_VALUE when `pointer` is not a mapped one.
 Ref<Event> enqueueUnmap(Queue& queue, MemObject& object, void* pointer, WaitList waits);
 

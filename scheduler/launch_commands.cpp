@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/pixel_image.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
 #include "scheduler/geometry.h"
@@ -9,8 +10,16 @@
 namespace weft {
 namespace {
 
-bool isPointer(ArgumentKind kind) {
-  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer;
+bool hasMemory(ArgumentKind kind) {
+  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer ||
+         kind == ArgumentKind::image;
+}
+
+bool mayWrite(const ArgumentInfo& argument) {
+  if (argument.kind == ArgumentKind::image)
+    return argument.access == AccessQualifier::write_only ||
+           argument.access == AccessQualifier::read_write;
+  return argument.writes && argument.kind == ArgumentKind::global_pointer;
 }
 
 class LaunchCommand final : public Command {
@@ -30,12 +39,11 @@ class LaunchCommand final : public Command {
     for (size_t i = 0; i < set_->values.size(); ++i) {
       const ArgumentInfo& argument = info().arguments[i];
       MemObject* object = set_->values[i].memory.get();
-      if (!isPointer(argument.kind) || !object) continue;
-      const bool writes = argument.writes && argument.kind == ArgumentKind::global_pointer &&
-                          object->kernelMayWrite();
+      if (!object) continue;
+      const bool writes = mayWrite(argument) && object->kernelMayWrite();
       // What the kernel leaves unwritten keeps its contents, so a writer reads, too.
       list.push_back({object, object->origin(), object->origin() + object->size(),
-                      argument.reads || writes, writes});
+                      argument.kind == ArgumentKind::image || argument.reads || writes, writes});
     }
   }
 
@@ -46,7 +54,9 @@ class LaunchCommand final : public Command {
     for (size_t i = 0; i < values.size(); ++i) {
       port::LaunchArgument& argument = arguments_[i];
       argument.kind = info().arguments[i].kind;
-      if (isPointer(argument.kind)) {
+      if (argument.kind == ArgumentKind::image)
+        argument.value = &static_cast<PixelImage&>(*values[i].memory).descriptor();
+      if (hasMemory(argument.kind)) {
         if (MemObject* object = values[i].memory.get()) {
           argument.memory = &object->storage().in(space());
           argument.offset = object->origin();
@@ -126,6 +136,15 @@ void checkAlignment(const ArgumentSet& arguments, const port::Capabilities& devi
             CL_MISALIGNED_SUB_BUFFER_OFFSET, "a sub-buffer's origin");
 }
 
+// "CL_INVALID_IMAGE_SIZE if an image object is specified as an argument value to kernel and the
+// image dimensions [...] are not supported by device associated with queue."
+void checkImages(const ArgumentSet& arguments, const port::Capabilities& device) {
+  for (const ArgumentValue& value : arguments.values)
+    if (value.memory && isImageType(value.memory->type()))
+      require(static_cast<PixelImage&>(*value.memory).shape().fits(device.image_limits),
+              CL_INVALID_IMAGE_SIZE, "an image larger than the device's");
+}
+
 }  // namespace
 
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
@@ -135,6 +154,7 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
   Ref<ArgumentSet> arguments = kernel.arguments();
   const port::Capabilities& device = queue.device().capabilities();
   checkAlignment(*arguments, device);
+  checkImages(*arguments, device);
   const auto record = makeLaunchRecord(range, code->info(), device);
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,

@@ -62,17 +62,35 @@ class MarkerCommand final : public Command {
   }
 };
 
-Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
-                  WaitList waits) {
-  Mapping mapping{nullptr, buffer.origin() + offset, size, flags};
+namespace {
+
+Mapped enqueueMapOf(Queue& queue, cl_command_type type, MemObject& object, Mapping mapping,
+                    WaitList waits) {
   try {
-    mapping.pointer = buffer.storage().in(port::host_space).host() + mapping.offset;
+    mapping.pointer = object.storage().in(port::host_space).host() + mapping.offset;
   } catch (const Error&) {
     throw Error(CL_MAP_FAILURE, "no host memory to map the object into");
   }
-  buffer.addMapping(mapping);
-  auto event = enqueueCommand<MapCommand>(waits, queue, CL_COMMAND_MAP_BUFFER, buffer, mapping);
+  object.addMapping(mapping);
+  auto event = enqueueCommand<MapCommand>(waits, queue, type, object, mapping);
   return {mapping.pointer, std::move(event)};
+}
+
+}  // namespace
+
+Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
+                  WaitList waits) {
+  return enqueueMapOf(queue, CL_COMMAND_MAP_BUFFER, buffer,
+                      {nullptr, buffer.origin() + offset, size, flags}, waits);
+}
+
+Mapped enqueueMapRect(Queue& queue, PixelImage& image, cl_map_flags flags, const RectLayout& layout,
+                      const Region& region, WaitList waits) {
+  // What lies between the rows is not mapped, so it must keep its contents.
+  if (!isContiguous(layout, region) && flags & CL_MAP_WRITE_INVALIDATE_REGION) flags = CL_MAP_WRITE;
+  return enqueueMapOf(queue, CL_COMMAND_MAP_IMAGE, image,
+                      {nullptr, image.origin() + layout.offset(), spanOf(layout, region), flags},
+                      waits);
 }
 
 Ref<Event> enqueueUnmap(Queue& queue, MemObject& object, void* pointer, WaitList waits) {
