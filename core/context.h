@@ -43,6 +43,7 @@ class Context final : public HandleObject<_cl_context> {
 
   // Tells the application through its notify callback, if it gave one.
   void report(const std::string& message) const;
+  bool listens() const { return notify_ != nullptr; }
 
   // Called in reverse order of registration when the context is destroyed (specification 4.4,
   // clSetContextDestructorCallback).

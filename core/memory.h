@@ -1,6 +1,7 @@
 // cl_mem: memory objects. Specification 5.2 (buffers), 5.5 (queries, mapping).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -62,6 +63,8 @@ struct Mapping {
   size_t offset;  // bytes from the start of the root's storage
   size_t size;
   cl_map_flags flags;
+  // Set when the command has completed: what was never mapped is not written by unmapping it.
+  std::shared_ptr<std::atomic<bool>> made = std::make_shared<std::atomic<bool>>(false);
 };
 
 class Buffer;

@@ -8,24 +8,22 @@
 namespace weft {
 namespace {
 
-// Runs `function` where no caller could catch: its exception as an execution status.
-template <class F>
-cl_int attempt(F&& function) noexcept {
-  try {
-    function();
-    return CL_SUCCESS;
-  } catch (const Error& error) {
-    return error.code();
-  } catch (...) {
-    return CL_OUT_OF_HOST_MEMORY;
-  }
-}
+constexpr std::pair<cl_command_type, const char*> command_names[] = {
+    {CL_COMMAND_NDRANGE_KERNEL, "a kernel"},          {CL_COMMAND_TASK, "a task"},
+    {CL_COMMAND_NATIVE_KERNEL, "a native kernel"},    {CL_COMMAND_READ_BUFFER, "a buffer read"},
+    {CL_COMMAND_READ_BUFFER_RECT, "a buffer read"},   {CL_COMMAND_WRITE_BUFFER, "a buffer write"},
+    {CL_COMMAND_WRITE_BUFFER_RECT, "a buffer write"}, {CL_COMMAND_COPY_BUFFER, "a buffer copy"},
+    {CL_COMMAND_COPY_BUFFER_RECT, "a buffer copy"},   {CL_COMMAND_FILL_BUFFER, "a buffer fill"},
+    {CL_COMMAND_MAP_BUFFER, "a buffer map"},          {CL_COMMAND_UNMAP_MEM_OBJECT, "an unmap"},
+    {CL_COMMAND_MIGRATE_MEM_OBJECTS, "a migration"},
+};
 
 }  // namespace
 
 Command::Command(Queue& queue, cl_command_type type)
     : Event(Ref<Context>(&queue.context()), Ref<Queue>(&queue), type, CL_QUEUED),
       counters_(&queue.counters_),
+      device_(&queue.device()),
       stream_(&queue.stream()),
       space_(queue.device().capabilities().memory_space),
       resolved_(queue.context().singleSpace()) {
@@ -35,6 +33,7 @@ Command::Command(Queue& queue, cl_command_type type)
 Command::Command(Context& context, Device& device)
     : Event(Ref<Context>(&context), nullptr, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_QUEUED),
       counters_(&State::of(context).counters(device)),
+      device_(&device),
       stream_(&State::of(context).transferStream(device)),
       space_(device.capabilities().memory_space),
       resolved_(true) {
@@ -43,9 +42,19 @@ Command::Command(Context& context, Device& device)
 
 void Command::runOn(Device& device) {
   counters_ = &State::of(context()).counters(device);
+  device_ = &device;
   stream_ = &State::of(context()).transferStream(device);
   space_ = device.capabilities().memory_space;
 }
+
+void Command::runAtHome() {
+  counters_ = &queue()->counters_;
+  device_ = &queue()->device();
+  stream_ = &queue()->stream();
+  space_ = device_->capabilities().memory_space;
+}
+
+Command::~Command() = default;
 
 void Command::enqueue(WaitList waits) {
   for (const Ref<Event>& event : waits) waitFor(*event, true);
@@ -55,18 +64,68 @@ void Command::enqueue(WaitList waits) {
 
 void Command::ready() noexcept {
   const RuntimeScope scope;
-  if (!resolved_) {
-    resolved_ = true;
-    holdAgain();
-    failure_ = attempt([this] { Resolver(*this).resolve(); });
-    releaseGuard();  // comes back here once the transfers are there
-    return;
-  }
-  if (failure_ == CL_SUCCESS) failure_ = attempt([this] { prepare(); });
+  if (!resolved_) return resolve();
+  if (failure_ == CL_SUCCESS) attempt([this] { prepare(); });
   if (failure_ != CL_SUCCESS)
     complete(failure_);
   else
     start();
+}
+
+// Comes back to ready() once the transfers are there, or what the command has to wait for is done.
+void Command::resolve() noexcept {
+  holdAgain();
+  resolved_ = true;
+  attempt([this] { resolved_ = Resolver(*this).resolve(); });
+  releaseGuard();
+}
+
+// Runs `function` where no caller could catch: its exception is the command's failure.
+template <class F>
+void Command::attempt(F&& function) noexcept {
+  try {
+    function();
+  } catch (const Error& error) {
+    failure_ = error.code();
+    report(failure_, error.what());
+  } catch (...) {
+    failure_ = CL_OUT_OF_HOST_MEMORY;
+    report(failure_, "out of memory");
+  }
+}
+
+void Command::settle(cl_int status) noexcept {
+  if (!resolution_) return;
+  using Result = Residency::Result;
+  const auto tickets = State::of(context()).tickets().lock();
+  for (const Access& access : resolution_->accesses) {
+    Result result = Result::unchanged;
+    if (access.writes && status == CL_COMPLETE)
+      result = access.reads ? Result::overwritten : Result::written;
+    else if (access.writes && submitted_)
+      result = Result::lost;
+    Residency::of(*access.object).settle(access.begin, access.end, resolution_->claim, result);
+  }
+  resolution_ = nullptr;
+}
+
+std::string Command::what() const {
+  for (const auto& [type_of_name, name] : command_names)
+    if (type_of_name == type()) return name;
+  return "a command";
+}
+
+// "errinfo is a pointer to a null-terminated string that describes the error."
+void Command::report(cl_int status, const char* why) const noexcept {
+  if (!context().listens()) return;
+  try {
+    std::string message =
+        what() + " on " + device_->capabilities().name + " failed with " + std::to_string(status);
+    if (*why) message.append(": ").append(why);
+    callbackThread(context()).post(
+        [context = Ref<Context>(&context()), text = std::move(message)] { context->report(text); });
+  } catch (const std::bad_alloc&) {  // nobody can be told
+  }
 }
 
 void Command::start() noexcept {
@@ -74,6 +133,7 @@ void Command::start() noexcept {
   times_.submitted.store(now, std::memory_order_relaxed);
   advance(CL_SUBMITTED);
   if (!std::holds_alternative<std::monostate>(work)) {
+    submitted_ = true;
     stream_->submit(*this);
     return;
   }
@@ -91,8 +151,11 @@ void Command::finished(port::OperationStatus status, port::Nanoseconds start,
                        port::Nanoseconds end) noexcept {
   times_.started.store(start, std::memory_order_relaxed);
   times_.ended.store(end, std::memory_order_relaxed);
-  counters_->commands.fetch_add(1, std::memory_order_relaxed);
-  counters_->busy_ns.fetch_add(end - start, std::memory_order_relaxed);
+  if (queue()) {  // transfers are counted apart
+    counters_->commands.fetch_add(1, std::memory_order_relaxed);
+    counters_->busy_ns.fetch_add(end - start, std::memory_order_relaxed);
+  }
+  if (status < 0) report(status, "the device could not complete it");
   complete(status < 0 ? status : CL_COMPLETE);
 }
 

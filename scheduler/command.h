@@ -1,6 +1,8 @@
 // A command: a node of the graph that runs on a stream, once its memory is where it must be.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "core/memory.h"
@@ -10,6 +12,7 @@
 namespace weft {
 
 struct DeviceCounters;
+struct Resolution;
 
 // What a command does to bytes [begin, end) of an object's storage. `writes` without `reads` means
 // that every byte of the range is written.
@@ -37,6 +40,9 @@ class Command : public Event, protected port::Operation {
   void setSpace(port::MemorySpace space) { space_ = space; }
   // Runs on this device's transfer stream instead of its queue's stream.
   void runOn(Device& device);
+  // Undoes that.
+  void runAtHome();
+  ~Command() override;
 
   // Appends what the command touches. Called once per command, in contexts of several memory
   // spaces.
@@ -46,6 +52,8 @@ class Command : public Event, protected port::Operation {
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
   // command.
   virtual void prepare() {}
+  // For messages.
+  virtual std::string what() const;
   // Markers and barriers have their own place in an out-of-order queue.
   virtual Queue::Ordering ordering() const { return Queue::Ordering::command; }
 
@@ -54,17 +62,25 @@ class Command : public Event, protected port::Operation {
   friend class Resolver;
 
   void ready() noexcept override;
+  void settle(cl_int status) noexcept override;
   void notified() noexcept override;
   void started(port::Nanoseconds when) noexcept override;
   void finished(port::OperationStatus status, port::Nanoseconds start,
                 port::Nanoseconds end) noexcept override;
   void start() noexcept;
+  void resolve() noexcept;
+  template <class F>
+  void attempt(F&& function) noexcept;
+  void report(cl_int status, const char* why) const noexcept;
 
   DeviceCounters* counters_;
+  Device* device_;
   port::Stream* stream_;
   Ref<Join> epoch_;
   port::MemorySpace space_;
+  std::unique_ptr<Resolution> resolution_;  // while in flight in a context of several spaces
   bool resolved_;
+  bool submitted_ = false;
   cl_int failure_ = CL_SUCCESS;
 };
 

@@ -119,6 +119,7 @@ void Event::advance(cl_int status) noexcept {
 
 void Event::complete(cl_int status) noexcept {
   const RuntimeScope scope;
+  settle(status);
   finalize(status);
   times_.completed.store(profiling::now(), std::memory_order_relaxed);
   // Sequentially consistent with the sleeper's count and the callbacks' flag: either this thread

@@ -68,7 +68,9 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   // All dependencies are gone and none that carries failure has failed. Called once, from any
   // thread.
   virtual void ready() noexcept = 0;
-  // Before the status becomes final: give up memory objects and arguments.
+  // Before the status becomes final: enter what became of the memory; then give up memory objects
+  // and arguments.
+  virtual void settle(cl_int) noexcept {}
   virtual void finalize(cl_int) noexcept {}
   // After the waiters were told.
   virtual void notified() noexcept {}

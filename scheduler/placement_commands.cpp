@@ -18,12 +18,15 @@ class MapCommand final : public Command {
   void accesses(std::vector<Access>& list) override {
     const bool writes = mapping_.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
     const bool reads = !(mapping_.flags & CL_MAP_WRITE_INVALIDATE_REGION);
-    if (type() == CL_COMMAND_UNMAP_MEM_OBJECT && !writes) return;
     const bool unmap = type() == CL_COMMAND_UNMAP_MEM_OBJECT;
+    if (unmap && (!writes || !mapping_.made->load(std::memory_order_acquire))) return;
     list.push_back(
         {object_.get(), mapping_.offset, mapping_.offset + mapping_.size, reads && !unmap, writes});
   }
-  void finalize(cl_int) noexcept override { object_ = nullptr; }
+  void finalize(cl_int status) noexcept override {
+    if (status == CL_COMPLETE) mapping_.made->store(true, std::memory_order_release);
+    object_ = nullptr;
+  }
 
   Ref<MemObject> object_;
   Mapping mapping_;

@@ -1,5 +1,12 @@
 // Who holds which bytes of a memory object valid, and the transfers that follow from a command's
 // accesses. Only contexts of several memory spaces use it.
+//
+// A command first claims what it touches, under one ticket. It waits for what is in flight and
+// conflicts with it: everything that was admitted, and claims of lower tickets. Then it is admitted
+// and plans its transfers, from bytes that nobody in flight writes; so a transfer waits for nothing
+// but the one that brings its bytes to host memory, an admitted command for nothing but its
+// transfers, and nobody ever waits in a circle. What a command or transfer changes is entered when
+// it has completed: one that never ran changes nothing.
 #pragma once
 
 #include <map>
@@ -15,10 +22,10 @@ class SpaceSet {
  public:
   bool has(port::MemorySpace space) const;
   void add(port::MemorySpace space);
-  // Keeps at least one.
-  void remove(port::MemorySpace space);
   void only(port::MemorySpace space) { spaces_.assign(1, space); }
+  void clear() { spaces_.clear(); }
   bool empty() const { return spaces_.empty(); }
+  SpaceSet intersection(const SpaceSet& other) const;
   const std::vector<port::MemorySpace>& all() const { return spaces_; }
   bool operator==(const SpaceSet&) const = default;
 
@@ -26,37 +33,68 @@ class SpaceSet {
   std::vector<port::MemorySpace> spaces_;  // a handful
 };
 
+// What a command in flight holds on the ranges that it touches. All under the ticket lock.
+struct Claim {
+  Event* event = nullptr;
+  uint64_t ticket = 0;
+  port::MemorySpace space = port::host_space;
+  bool transfer = false;  // of bytes into `space`
+  bool admitted = false;
+};
+
+// A command's accesses, while it is in flight.
+struct Resolution {
+  Claim claim;
+  std::vector<Access> accesses;
+};
+
 // Interval map over the bytes of one root memory object. Used under the context's ticket lock.
 class Residency final : public ResidencyState {
  public:
-  // A command in flight that touches the interval in a space.
   struct User {
-    Ref<Event> event;
-    port::MemorySpace space;
+    const Claim* claim;
     bool writes;
-    bool transfer;
+    bool operator==(const User&) const = default;
   };
   struct Interval {
     size_t end = 0;
-    SpaceSet valid;  // empty: nothing was ever written, any contents will do
+    SpaceSet valid;     // empty: nothing was ever written, any contents will do; or
+    bool lost = false;  // the only valid copy was
     std::vector<User> users;
+
+    bool needsTransfer(port::MemorySpace space) const {
+      return !valid.empty() && !valid.has(space);
+    }
   };
   using Map = std::map<size_t, Interval>;
+
+  // Beyond so many intervals neighbours are made to say the same.
+  static constexpr size_t interval_limit = 256;
 
   // The object's residency, made on first use: valid on the host when it was initialised there.
   static Residency& of(MemObject& object);
 
   explicit Residency(size_t bytes) { intervals_[0].end = bytes; }
 
-  // The intervals that exactly cover [begin, end), split where needed, finished users dropped.
+  // The intervals that exactly cover [begin, end), split where needed.
   std::pair<Map::iterator, Map::iterator> cover(size_t begin, size_t end);
-  // Joins neighbours in [begin, end] that say the same and have no users.
+  // Joins neighbours in [begin, end] that say the same.
   void merge(size_t begin, size_t end);
+  // Joins neighbours without users by forgetting valid copies that only one of them has.
+  void coarsen();
 
-  // The bytes did not get to `space` after all.
-  void drop(size_t begin, size_t end, port::MemorySpace space);
+  // Ends a claim on [begin, end) and enters what became of the bytes.
+  enum class Result : uint8_t {
+    unchanged,
+    copied,       // valid in the claim's space, too
+    written,      // every byte, in the claim's space
+    overwritten,  // some bytes
+    lost,
+  };
+  void settle(size_t begin, size_t end, const Claim& claim, Result result);
 
-  size_t intervalCount() const { return intervals_.size(); }
+  Map& intervals() { return intervals_; }
+  bool overLimit() const { return intervals_.size() > interval_limit; }
 
  private:
   Map::iterator split(size_t at);
@@ -66,8 +104,7 @@ class Residency final : public ResidencyState {
 
 class TransferCommand;
 
-// Resolves all memory objects of one command under one ticket: adds the transfers of stale ranges
-// and the edges to commands with lower tickets that the command must not overtake.
+// One attempt to admit a command.
 class Resolver {
  public:
   explicit Resolver(Command& command);
@@ -76,20 +113,30 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // Throws Error when memory cannot be allocated.
-  void resolve();
+  // False: the command now waits for others and has to try again. Throws Error when memory cannot
+  // be allocated, or when bytes that the command reads were lost.
+  bool resolve();
 
  private:
-  void settleSpace(const std::vector<Access>& accesses);
+  using Conflicts = std::vector<Event*>;
+
+  bool claim();
   void makeAllocations(const std::vector<Access>& accesses);
-  void apply(const Access& access);
-  void read(MemObject& object, size_t begin, Residency::Interval& interval);
-  void write(Residency::Interval& interval);
+  void settleSpace();
+  void addConflicts(const Access& access, Conflicts& conflicts);
+  bool conflict(const Access& access, const Residency::Interval& interval,
+                const Residency::User& user) const;
+  bool reachable(const Residency::Interval& interval) const;
+  void requireContents();
+  void plan(const Access& access);
   // Makes `interval` valid in `target`; returns the transfer that does it.
   TransferCommand& bring(MemObject& object, size_t begin, Residency::Interval& interval,
                          port::MemorySpace target);
-  TransferCommand& transferFor(MemObject& object, size_t begin, size_t end,
+  port::MemorySpace sourceOf(const Residency::Interval& interval, port::MemorySpace target) const;
+  TransferCommand& transferFor(MemObject& object, size_t begin, Residency::Interval& interval,
                                port::MemorySpace source, port::MemorySpace target);
+  // Brings what is scattered over the spaces to the command's, where the map has become too fine.
+  void gather(MemObject& object);
 
   Command& command_;
   Context& context_;

@@ -13,7 +13,8 @@ TransferCommand::TransferCommand(Context& context, Device& executor, MemObject& 
       begin_(begin),
       end_(end),
       source_(source),
-      target_(target) {}
+      target_(target),
+      claim_{this, 0, target, true, true} {}
 
 bool TransferCommand::extend(MemObject& object, size_t begin, size_t end, port::MemorySpace source,
                              port::MemorySpace target) {
@@ -25,10 +26,23 @@ bool TransferCommand::extend(MemObject& object, size_t begin, size_t end, port::
 }
 
 void TransferCommand::prepare() {
-  const size_t bytes = end_ - begin_;
   work = port::Copy{
-      locate(*object_, source_, begin_), locate(*object_, target_, begin_), {bytes, 1, 1}};
+      locate(*object_, source_, begin_), locate(*object_, target_, begin_), {end_ - begin_, 1, 1}};
+}
+
+void TransferCommand::settle(cl_int status) noexcept {
+  using Result = Residency::Result;
+  {
+    const auto tickets = State::of(context()).tickets().lock();
+    Residency::of(*object_).settle(begin_, end_, claim_,
+                                   status < 0 ? Result::unchanged : Result::copied);
+  }
+  if (status == CL_COMPLETE) count();
+}
+
+void TransferCommand::count() noexcept {
   constexpr auto order = std::memory_order_relaxed;
+  const size_t bytes = end_ - begin_;
   State& state = State::of(context());
   if (Device* from = state.owner(source_)) state.counters(*from).bytes_out.fetch_add(bytes, order);
   if (Device* to = state.owner(target_)) {
@@ -38,12 +52,8 @@ void TransferCommand::prepare() {
   }
 }
 
-void TransferCommand::finalize(cl_int status) noexcept {
-  if (status < 0) {
-    const auto tickets = State::of(context()).tickets().lock();
-    Residency::of(*object_).drop(begin_, end_, target_);
-  }
-  object_ = nullptr;
+std::string TransferCommand::what() const {
+  return "the move of " + std::to_string(end_ - begin_) + " bytes of a memory object";
 }
 
 }  // namespace weft

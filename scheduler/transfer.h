@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scheduler/command.h"
+#include "scheduler/residency.h"
 
 namespace weft {
 
@@ -17,15 +18,23 @@ class TransferCommand final : public Command {
   void after(Event& dependency) { waitFor(dependency, true); }
   void launch() noexcept { releaseGuard(); }
 
+  port::MemorySpace source() const { return source_; }
+  port::MemorySpace target() const { return target_; }
+  const Claim& claim() const { return claim_; }
+
  private:
   void prepare() override;
-  void finalize(cl_int status) noexcept override;
+  void settle(cl_int status) noexcept override;
+  void finalize(cl_int) noexcept override { object_ = nullptr; }
+  std::string what() const override;
+  void count() noexcept;
 
   Ref<MemObject> object_;
   size_t begin_;
   size_t end_;
   port::MemorySpace source_;
   port::MemorySpace target_;
+  Claim claim_;
 };
 
 }  // namespace weft

@@ -12,16 +12,26 @@
 
 namespace weft::test {
 
+// For programs made from binaries, which are loaded and not compiled.
+class NoCompiler final : public port::Compiler {
+ public:
+  std::string checkOptions(const std::string&, port::OptionUse) const override { return {}; }
+  port::CompileResult compile(const port::CompileRequest&) override { return {}; }
+  port::CompileResult link(const port::LinkRequest&) override { return {}; }
+  port::CompileResult build(const port::CompileRequest&) override { return {}; }
+};
+
 class FakePlatform {
  public:
-  explicit FakePlatform(std::vector<FakeOptions> options) {
+  explicit FakePlatform(std::vector<FakeOptions> options, Context::Notify notify = nullptr,
+                        void* user = nullptr) {
     auto backend = std::make_unique<FakeBackend>(std::move(options));
     fakes_ = backend.get();
     std::vector<std::unique_ptr<port::Backend>> backends;
     backends.push_back(std::move(backend));
-    platform_ = make<Platform>(std::move(backends), nullptr);
+    platform_ = make<Platform>(std::move(backends), std::make_unique<NoCompiler>());
     context_ = make<Context>(*platform_, platform_->devices(), std::vector<cl_context_properties>{},
-                             nullptr, nullptr);
+                             notify, user);
     context_->setState(makeContextState(*context_));
   }
 

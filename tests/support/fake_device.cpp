@@ -19,11 +19,6 @@ constexpr port::OperationStatus lost_status = CL_DEVICE_NOT_AVAILABLE;
 // What memory holds before anything is written to it: never what a test expects.
 constexpr int poison = 0xa5;
 
-port::MemorySpace newSpace() {
-  static std::atomic<port::MemorySpace> next{fake_space_base};
-  return next.fetch_add(1);
-}
-
 // One less of something that is to fail a number of times; false when it may succeed.
 bool takeFailure(std::atomic<unsigned>& left) {
   unsigned n = left.load();
@@ -51,6 +46,7 @@ port::Capabilities describe(const FakeOptions& options) {
   c.constant_buffer_bytes = 64 << 10;
   c.max_constant_arguments = 16;
   c.max_parameter_bytes = 1024;
+  c.base_address_alignment_bytes = options.base_address_alignment_bytes;
   c.fp64 = true;
   c.unordered_streams = true;
   c.printf = true;
@@ -72,6 +68,11 @@ class FakeModule final : public port::Module {
 };
 
 }  // namespace
+
+port::MemorySpace newFakeSpace() {
+  static std::atomic<port::MemorySpace> next{fake_space_base};
+  return next.fetch_add(1);
+}
 
 class FakeMemory final : public port::Memory {
  public:
@@ -125,7 +126,7 @@ uint64_t FakeLaunch::address(size_t argument) const {
 
 FakeDevice::FakeDevice(FakeOptions options)
     : options_(std::move(options)), target_(cpu::hostTarget()), random_(options_.seed) {
-  if (options_.memory_space == port::host_space) options_.memory_space = newSpace();
+  if (options_.memory_space == port::host_space) options_.memory_space = newFakeSpace();
   if (!options_.clock) options_.clock = std::make_shared<FakeClock>();
   capabilities_ = describe(options_);
   const unsigned threads = options_.manual ? 0 : options_.compute_units;
@@ -200,6 +201,23 @@ bool FakeDevice::finishOperation(port::Operation& operation, port::OperationStat
     return e.operation == &operation && !e.taken && !blocked(e);
   });
   return entry != entries_.end() && finishTaken(lock, entry, status);
+}
+
+bool FakeDevice::finishAny(uint64_t choice, port::OperationStatus status, bool only_start) {
+  std::unique_lock lock(mutex_);
+  std::vector<std::deque<Entry>::iterator> able;
+  for (auto e = entries_.begin(); e != entries_.end(); ++e)
+    if (!e->taken && !blocked(*e) && !(only_start && e->started)) able.push_back(e);
+  if (able.empty()) return false;
+  const auto entry = able[choice % able.size()];
+  if (!only_start) return finishTaken(lock, entry, status);
+  entry->started = true;
+  entry->start = now();
+  port::Operation& operation = *entry->operation;
+  const port::Nanoseconds when = entry->start;
+  lock.unlock();
+  operation.started(when);
+  return true;
 }
 
 size_t FakeDevice::finishAll() {

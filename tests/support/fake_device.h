@@ -33,6 +33,9 @@ struct FakeClock {
   void advance(port::Nanoseconds by) { now.fetch_add(by); }
 };
 
+// A memory space that no fake device has yet; for several devices that are to share one.
+port::MemorySpace newFakeSpace();
+
 struct FakeOptions {
   std::string name = "fake";
   bool manual = true;
@@ -40,9 +43,10 @@ struct FakeOptions {
   std::chrono::microseconds max_delay{200};  // automatic: before an operation starts
   uint32_t compute_units = 2;                // automatic: also how many threads
   uint64_t memory_bytes = uint64_t(256) << 20;
+  uint32_t base_address_alignment_bytes = 128;
   bool reaches_host = true;    // can its streams copy from and to host memory?
   bool reaches_peers = false;  // and other fake devices' memory?
-  port::MemorySpace memory_space = port::host_space;  // host: a new one
+  port::MemorySpace memory_space = port::host_space;  // host: a new one of its own
   std::shared_ptr<FakeClock> clock;                   // manual: a new one when empty
 };
 
@@ -107,6 +111,8 @@ class FakeDevice final : public port::Device {
   bool fail(port::OperationStatus status, uint32_t stream = any_stream);  // without running it
   // The same for one operation of any stream, out of turn where the stream is unordered.
   bool finishOperation(port::Operation& operation, port::OperationStatus status = 0);
+  // One of those that may run: which, `choice` says. With `only_start` it is just started.
+  bool finishAny(uint64_t choice, port::OperationStatus status = 0, bool only_start = false);
   // Until none is pending, those submitted meanwhile included; how many there were.
   size_t finishAll();
 

@@ -1,0 +1,199 @@
+#include <algorithm>
+
+#include "scheduler/residency.h"
+#include "scheduler/state.h"
+#include "scheduler/transfer.h"
+
+namespace weft {
+
+Resolver::Resolver(Command& command)
+    : command_(command), context_(command.context()), space_(command.space()) {}
+
+Resolver::~Resolver() {
+  for (TransferCommand* transfer : transfers_) {
+    transfer->launch();
+    transfer->release();
+  }
+}
+
+bool Resolver::resolve() {
+  if (!command_.resolution_ && !claim()) return true;
+  const auto tickets = State::of(context_).tickets().lock();
+  settleSpace();
+  const std::vector<Access>& accesses = command_.resolution_->accesses;
+  Conflicts conflicts;
+  for (const Access& access : accesses) addConflicts(access, conflicts);
+  if (!conflicts.empty()) {
+    std::sort(conflicts.begin(), conflicts.end());
+    conflicts.erase(std::unique(conflicts.begin(), conflicts.end()), conflicts.end());
+    for (Event* event : conflicts) command_.waitFor(*event, false);
+    return false;
+  }
+  requireContents();
+  for (const Access& access : accesses)
+    if (access.reads) plan(access);
+  command_.resolution_->claim.admitted = true;
+  for (const Access& access : accesses)
+    if (Residency::of(*access.object).overLimit()) gather(*access.object);
+  return true;
+}
+
+// Draws a ticket and claims everything the command touches; false when that is nothing.
+bool Resolver::claim() {
+  auto resolution = std::make_unique<Resolution>();
+  std::vector<Access>& accesses = resolution->accesses;
+  command_.accesses(accesses);
+  std::erase_if(accesses, [](const Access& access) { return access.begin == access.end; });
+  if (accesses.empty()) return false;
+  makeAllocations(accesses);
+  const auto tickets = State::of(context_).tickets().lock();
+  resolution->claim = {&command_, tickets->next++, space_, false, false};
+  for (const Access& access : accesses) {
+    const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+    for (auto it = first; it != last; ++it)
+      it->second.users.push_back({&resolution->claim, access.writes});
+  }
+  command_.resolution_ = std::move(resolution);
+  return true;
+}
+
+// Before the lock is taken, because allocators are called. Sources have their allocation already.
+void Resolver::makeAllocations(const std::vector<Access>& accesses) {
+  const bool staging = State::of(context_).needsStaging();
+  for (const Access& access : accesses) {
+    access.object->storage().in(space_);
+    if (staging) access.object->storage().in(port::host_space);
+  }
+}
+
+// A read into host memory runs on a device that already has all the bytes, rather than bringing
+// them to the queue's device first.
+void Resolver::settleSpace() {
+  if (!command_.runsWhereTheBytesAre()) return;
+  command_.runAtHome();
+  const Access& access = command_.resolution_->accesses.front();
+  const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+  const auto everywhere = [first = first, last = last](port::MemorySpace space) {
+    return std::none_of(first, last,
+                        [&](const auto& entry) { return entry.second.needsTransfer(space); });
+  };
+  space_ = command_.space();
+  const auto candidates = first->second.valid.all();
+  for (const port::MemorySpace space : candidates) {
+    if (everywhere(space_)) break;
+    if (!everywhere(space)) continue;
+    if (space == port::host_space)
+      command_.setSpace(space);  // the queue's own stream can copy from the host
+    else if (Device* owner = State::of(context_).owner(space))
+      command_.runOn(*owner);
+    space_ = command_.space();
+  }
+  command_.resolution_->claim.space = space_;
+}
+
+void Resolver::addConflicts(const Access& access, Conflicts& conflicts) {
+  const Claim& own = command_.resolution_->claim;
+  const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+  for (auto it = first; it != last; ++it)
+    for (const Residency::User& user : it->second.users) {
+      const bool ahead = user.claim->admitted || user.claim->ticket < own.ticket;
+      if (user.claim != &own && ahead && conflict(access, it->second, user))
+        conflicts.push_back(user.claim->event);
+    }
+}
+
+// Unordered commands of one space are the application's to order, unless a transfer into that space
+// could overwrite what one of them writes: arguments are claimed whole, so the bytes that the
+// commands really touch may well be different ones.
+bool Resolver::conflict(const Access& access, const Residency::Interval& interval,
+                        const Residency::User& user) const {
+  const Claim& other = *user.claim;
+  const bool needs_transfer = access.reads && interval.needsTransfer(space_);
+  if (other.transfer) {
+    const bool useful =
+        other.space == space_ || (other.space == port::host_space && !reachable(interval));
+    return access.writes || (needs_transfer && useful);
+  }
+  if (needs_transfer && user.writes) return true;
+  return (access.writes || user.writes) && other.space != space_;
+}
+
+// Can the bytes be brought to the command's space in one step?
+bool Resolver::reachable(const Residency::Interval& interval) const {
+  const auto& valid = interval.valid.all();
+  return std::any_of(valid.begin(), valid.end(), [&](port::MemorySpace source) {
+    return State::of(context_).mover(source, space_) != nullptr;
+  });
+}
+
+// Whoever made the bytes failed, so this is the status that waiting for its event would have given.
+void Resolver::requireContents() {
+  for (const Access& access : command_.resolution_->accesses) {
+    if (!access.reads) continue;
+    const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+    const auto lost =
+        std::find_if(first, last, [](const auto& entry) { return entry.second.lost; });
+    if (lost == last) continue;
+    throw Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                "bytes " + std::to_string(lost->first) + " to " + std::to_string(lost->second.end) +
+                    " of a memory object were lost when the command that wrote them failed");
+  }
+}
+
+void Resolver::plan(const Access& access) {
+  const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+  for (auto it = first; it != last; ++it)
+    if (it->second.needsTransfer(space_))
+      command_.waitFor(bring(*access.object, it->first, it->second, space_), true);
+}
+
+TransferCommand& Resolver::bring(MemObject& object, size_t begin, Residency::Interval& interval,
+                                 port::MemorySpace target) {
+  State& state = State::of(context_);
+  const port::MemorySpace source = sourceOf(interval, target);
+  if (state.mover(source, target)) return transferFor(object, begin, interval, source, target);
+  TransferCommand& first = bring(object, begin, interval, port::host_space);
+  TransferCommand& second = transferFor(object, begin, interval, port::host_space, target);
+  second.after(first);
+  return second;
+}
+
+// One with a way to the target, the last transfer's if possible, so that neighbours move as one.
+port::MemorySpace Resolver::sourceOf(const Residency::Interval& interval,
+                                     port::MemorySpace target) const {
+  port::MemorySpace source = interval.valid.all().front();
+  for (const port::MemorySpace candidate : interval.valid.all())
+    if (State::of(context_).mover(candidate, target)) source = candidate;
+  for (const TransferCommand* transfer : transfers_)
+    if (transfer->target() == target && interval.valid.has(transfer->source()))
+      source = transfer->source();
+  return source;
+}
+
+TransferCommand& Resolver::transferFor(MemObject& object, size_t begin,
+                                       Residency::Interval& interval, port::MemorySpace source,
+                                       port::MemorySpace target) {
+  const auto extended = std::find_if(transfers_.begin(), transfers_.end(), [&](auto* transfer) {
+    return transfer->extend(object, begin, interval.end, source, target);
+  });
+  TransferCommand* transfer = extended == transfers_.end() ? nullptr : *extended;
+  if (!transfer) {
+    auto fresh = make<TransferCommand>(context_, *State::of(context_).mover(source, target), object,
+                                       begin, interval.end, source, target);
+    fresh->retain();  // the graph's reference, given up on completion
+    transfer = transfers_.emplace_back(fresh.detach());
+  }
+  interval.users.push_back({&transfer->claim(), true});
+  return *transfer;
+}
+
+void Resolver::gather(MemObject& object) {
+  Residency& residency = Residency::of(object);
+  residency.coarsen();
+  if (!residency.overLimit()) return;
+  for (auto& [begin, interval] : residency.intervals())
+    if (interval.users.empty() && interval.needsTransfer(space_))
+      bring(object, begin, interval, space_);
+}
+
+}  // namespace weft
