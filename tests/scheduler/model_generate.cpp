@@ -231,12 +231,8 @@ class Generator {
   // What the queue itself promises.
   CallSet queueOrder(const Call& call) const {
     const int q = call.queue;
-    CallSet before;
-    if (!plan_.queues[q].out_of_order) {
-      if (last_[q] >= 0) before = closed(last_[q]);
-      return before;
-    }
-    return barrier_[q];
+    if (plan_.queues[q].out_of_order) return barrier_[q];
+    return last_[q] < 0 ? CallSet() : closed(last_[q]);
   }
 
   CallSet closed(int call) const {
@@ -287,7 +283,6 @@ class Generator {
   }
 
   bool disjoint(const Call& call) const {
-    Trace t;
     return !overlap(touch(call, call.to, false, true), touch(call, call.from, true, false));
   }
 
