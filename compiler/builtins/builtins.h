@@ -17,7 +17,8 @@ namespace weft::compiler {
 // Links into `module` the definitions of every OpenCL builtin that it references, transitively, and
 // nothing else, with internal linkage and the C calling convention (their calls are converted too).
 // Work-item queries and barriers stay undefined: the lowering to lanes replaces them. Events become
-// plain pointers. Keeps the module's triple and data layout.
+// plain pointers, images pointers to their descriptors, samplers numbers. Keeps the module's triple
+// and data layout.
 llvm::Error linkBuiltins(llvm::Module& module);
 
 // Gives the math functions their SLEEF symbols: the ones that suit the target's instructions for

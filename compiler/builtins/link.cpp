@@ -9,8 +9,8 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include "compiler/builtins/builtins.h"
-#include "compiler/builtins/events.h"
 #include "compiler/builtins/library.h"
+#include "compiler/builtins/opaque_types.h"
 
 namespace weft::compiler {
 namespace {
@@ -52,6 +52,7 @@ void adopt(llvm::Function& function, const TargetAttributes& target) {
 }  // namespace
 
 llvm::Error linkBuiltins(llvm::Module& module) {
+  lowerOpaqueTypes(module);  // the library's modules are lowered already
   llvm::StringSet<> own;
   for (const llvm::Function& function : module)
     if (!function.isDeclaration()) own.insert(function.getName());
@@ -75,7 +76,6 @@ llvm::Error linkBuiltins(llvm::Module& module) {
   if (linker)
     for (llvm::Function& function : module)
       if (!function.isDeclaration() && !own.contains(function.getName())) adopt(function, target);
-  lowerEvents(module);
   return llvm::Error::success();
 }
 

@@ -10,6 +10,7 @@
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -18,6 +19,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "compiler/builtins/blob.h"
+#include "compiler/builtins/opaque_types.h"
 
 namespace {
 
@@ -66,6 +68,16 @@ Input open(const char* path) {
   return input;
 }
 
+// Nothing writes constant memory while a kernel runs: an image's descriptor need not be read again
+// after a write to the image.
+void markConstant(llvm::Instruction& instruction) {
+  constexpr unsigned constant_address_space = 2;
+  auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  if (load && load->getPointerAddressSpace() == constant_address_space)
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(load->getContext(), {}));
+}
+
 // What the front end says about its own target means nothing on the host.
 void cleanUp(llvm::Module& module) {
   while (!module.named_metadata_empty()) module.eraseNamedMetadata(&*module.named_metadata_begin());
@@ -80,6 +92,7 @@ void cleanUp(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (!instruction.getType()->isVoidTy()) instruction.setName("");
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
+      markConstant(instruction);
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
         call->setCallingConv(llvm::CallingConv::C);
         call->removeFnAttr(llvm::Attribute::NoBuiltin);
@@ -100,6 +113,7 @@ llvm::SmallVector<char, 0> makeModule(const Input& input, const std::vector<std:
                            llvm::GlobalValue::ExternalLinkage, symbol, module);
   if (llvm::Linker(module).linkInModule(std::move(source), llvm::Linker::LinkOnlyNeeded))
     fail("cannot extract " + symbols.front());
+  lowerOpaqueTypes(module);
   cleanUp(module);
   if (llvm::verifyModule(module, &llvm::errs())) fail("invalid module of " + symbols.front());
   llvm::SmallVector<char, 0> bitcode;

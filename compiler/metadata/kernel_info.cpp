@@ -107,6 +107,10 @@ ArgumentInfo readArgument(const llvm::Argument& argument) {
           std::max(info.alignment, static_cast<uint32_t>(argument.getParamAlign()->value()));
   }
   info.reads = info.writes = info.kind != ArgumentKind::value;
+  if (info.kind == ArgumentKind::image) {
+    info.reads = info.access != AccessQualifier::write_only;
+    info.writes = info.access != AccessQualifier::read_only;
+  }
   return info;
 }
 
@@ -179,6 +183,8 @@ void readAccesses(const llvm::Module& module, std::vector<KernelInfo>& kernels) 
     for (const llvm::Argument& argument : function->args()) {
       if (!argument.getType()->isPointerTy() || argument.hasByValAttr()) continue;
       ArgumentInfo& info = kernel.arguments[argument.getArgNo()];
+      // What the pointer leads to is the descriptor, not the image.
+      if (info.kind == ArgumentKind::image) continue;
       info.reads = !argument.hasAttribute(llvm::Attribute::WriteOnly) &&
                    !argument.hasAttribute(llvm::Attribute::ReadNone);
       info.writes = !argument.onlyReadsMemory();

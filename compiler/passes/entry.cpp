@@ -172,6 +172,7 @@ class EntryEmitter {
     return field(offset + dimension * sizeof(uint64_t), builder_.getInt64Ty());
   }
   Value* kernelArgument(unsigned index);
+  Value* descriptor(Value* place, llvm::Type* type);
   void loadLaunch();
   void enterGroup(const std::array<Value*, 3>& group);
   void emitGroup(RegionCaller& caller);
@@ -226,6 +227,18 @@ Value* EntryEmitter::field(size_t offset, llvm::Type* type) {
   return load;
 }
 
+// An image's descriptor can be read whether or not a lane comes to do so: outside of all loops.
+Value* EntryEmitter::descriptor(Value* place, llvm::Type* type) {
+  llvm::LLVMContext& context = module_.getContext();
+  const auto number = [&](uint64_t value) {
+    return llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(builder_.getInt64(value)));
+  };
+  auto* load = llvm::cast<llvm::LoadInst>(place);
+  load->setMetadata(llvm::LLVMContext::MD_dereferenceable, number(sizeof(port::ImageDescriptor)));
+  load->setMetadata(llvm::LLVMContext::MD_align, number(alignof(port::ImageDescriptor)));
+  return builder_.CreateAddrSpaceCast(place, type);
+}
+
 Value* EntryEmitter::kernelArgument(unsigned index) {
   Value* slot =
       builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(0), index);
@@ -234,6 +247,8 @@ Value* EntryEmitter::kernelArgument(unsigned index) {
   switch (body_.arguments[index]) {
     case ArgumentSource::address:
       return place;
+    case ArgumentSource::descriptor:
+      return descriptor(place, type);
     case ArgumentSource::local_offset: {
       Value* offset = builder_.CreateLoad(builder_.getInt64Ty(), place);
       Value* address =

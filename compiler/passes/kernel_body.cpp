@@ -154,6 +154,8 @@ KernelBody makeBody(Function& kernel, llvm::TargetMachine& machine, KernelInfo& 
     } else if (auto* pointer = llvm::dyn_cast<llvm::PointerType>(argument.getType());
                pointer && pointer->getAddressSpace() == local_address_space) {
       source = ArgumentSource::local_offset;
+    } else if (info.arguments[argument.getArgNo()].kind == ArgumentKind::image) {
+      source = ArgumentSource::descriptor;
     }
     body.arguments.push_back(source);
   }

@@ -14,6 +14,7 @@ enum class ArgumentSource : uint8_t {
   value,         // loaded from the argument's bytes
   local_offset,  // local memory plus the offset in the argument's bytes
   address,       // a struct: the address of the argument's bytes
+  descriptor,    // an image: the same, in the kernel's own address space
 };
 
 struct KernelBody {

@@ -1,0 +1,50 @@
+// OpenCL 8.2, linear filtering: the weighted mean of the 2, 4 or 8 texels around a coordinate.
+#include "image.def"
+
+typedef struct {
+  int texel[2];
+  float weight[2];
+} Axis;
+
+INLINE Axis around(float s, uint sampler, uint size) {
+  const float width = (float)size;
+  const uint mode = sampler & SAMPLER_ADDRESS;
+  float u = sampler & SAMPLER_NORMALIZED ? s * width : s;
+  if (mode == CLK_ADDRESS_REPEAT)
+    u = (s - __builtin_elementwise_floor(s)) * width;
+  else if (mode == CLK_ADDRESS_MIRRORED_REPEAT)
+    u = __builtin_elementwise_abs(s - 2.0f * __builtin_elementwise_rint(0.5f * s)) * width;
+  u -= 0.5f;
+  const float below = __builtin_elementwise_floor(u);
+  // In range for any coordinate, NaN included; beyond it every texel is border, or the edge.
+  const float least = below > -2.0f ? below : -2.0f;
+  const int first = (int)(least < width ? least : width), count = (int)size;
+  int i = first, j = first + 1;
+  if (mode == CLK_ADDRESS_REPEAT) {
+    i = i < 0 ? i + count : i;
+    j = j > count - 1 ? j - count : j;
+  }
+  if (mode != CLK_ADDRESS_CLAMP && mode != CLK_ADDRESS_NONE) {
+    i = clampInteger(i, 0, count - 1);
+    j = clampInteger(j, 0, count - 1);
+  }
+  const float part = u - below;
+  return (Axis){{i, j}, {1.0f - part, part}};
+}
+
+OVERLOAD float4 weft_read_linear(Image image, uint sampler, float4 at, int dimensions,
+                                 bool layered) {
+  const Axis none = {{0, 0}, {1.0f, 1.0f}};
+  const Axis x = around(at.x, sampler, image->width);
+  const Axis y = dimensions > 1 ? around(at.y, sampler, image->height) : none;
+  const Axis z = dimensions > 2 ? around(at.z, sampler, image->depth) : none;
+  const int layer = layered ? layerAt(at.z, image->array_size) : 0;
+  float4 sum = 0.0f;
+  for (int corner = 0; corner < 1 << dimensions; ++corner) {
+    const int a = corner & 1, b = corner >> 1 & 1, c = corner >> 2;
+    const int4 texel = {x.texel[a], y.texel[b], layered ? layer : z.texel[c], 0};
+    sum += x.weight[a] * y.weight[b] * z.weight[c] *
+           fetchFloat(image, texel, dimensions, layered);
+  }
+  return sum;
+}
