@@ -26,6 +26,11 @@ port::LanguageFeatures describeLanguage(const port::Capabilities& capabilities) 
          {"__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"})
       features.feature_macros.emplace_back(name);
   }
+  const auto append = [](std::vector<std::string>& to, const std::vector<std::string>& names) {
+    to.insert(to.end(), names.begin(), names.end());
+  };
+  append(features.extensions, capabilities.language_extensions);
+  append(features.feature_macros, capabilities.language_features);
   return features;
 }
 

@@ -33,6 +33,16 @@ port::MemorySpace newMemorySpace() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
+constexpr const char* language_features[] = {
+    "__opencl_c_generic_address_space",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_work_group_collective_functions",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_atomic_scope_all_devices",
+};
+
 struct Vendor {
   const char* cpuid;
   uint32_t pci_id;
@@ -74,8 +84,9 @@ void describeMemory(port::Capabilities& c, const Caches& caches) {
   c.max_allocation_bytes =
       std::min(c.global_memory_bytes, std::max(c.global_memory_bytes / 4 * 3, minimum_allocation));
   c.global_cache = {caches.last_level_bytes, caches.line_bytes};
-  // Local memory is ordinary memory that should stay in the core's own cache while a group runs.
-  c.local_memory_bytes = std::clamp(std::bit_floor(caches.l2_bytes / 2), 64 * kib, 512 * kib);
+  // Local memory is ordinary memory that should stay in the core's own cache while a group runs,
+  // along with what the group reads. Programs size their tiles, and their buffers, by it.
+  c.local_memory_bytes = std::clamp(std::bit_floor(caches.l2_bytes / 16), 64 * kib, 128 * kib);
   c.constant_buffer_bytes = std::max(minimum_constant, c.local_memory_bytes);
   c.max_constant_arguments = constant_arguments;
   c.max_parameter_bytes = parameter_bytes;
@@ -93,6 +104,7 @@ port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target
   c.native_kernels = true;
   c.unordered_streams = true;
   c.printf = true;
+  c.language_features.assign(std::begin(language_features), std::end(language_features));
   c.max_sub_devices = pus.size() > 1 ? uint32_t(pus.size()) : 0;
   return c;
 }

@@ -85,6 +85,7 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
       slots_[i] = pointerValue(argument);
     }
   }
+  record_.local_bytes = uint32_t(std::min(local_bytes_, scratch_limit));
   const bool fits = local_bytes_ <= scratch_limit && context_bytes_ <= scratch_limit &&
                     info.stack_bytes <= kernel_stack_bytes;
   return fits ? CL_SUCCESS : CL_OUT_OF_RESOURCES;

@@ -30,6 +30,11 @@ constexpr llvm::StringLiteral lowered_later[] = {
     "_Z18work_group_barrierj",
     "_Z18work_group_barrierj12memory_scope",
     "__weft_host_services",
+    "__to_global",
+    "__to_local",
+    "__to_private",
+    "_Z9get_fencePU3AS4v",
+    "_Z9get_fencePU3AS4Kv",
     "printf",
 };
 

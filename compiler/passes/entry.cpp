@@ -174,6 +174,7 @@ class EntryEmitter {
   Value* kernelArgument(unsigned index);
   Value* descriptor(Value* place, llvm::Type* type);
   void loadLaunch();
+  void loadExtents(Value* lane_capacity);
   void enterGroup(const std::array<Value*, 3>& group);
   void emitGroup(RegionCaller& caller);
   void emitRegion(RegionCaller& caller, unsigned index);
@@ -290,8 +291,21 @@ void EntryEmitter::loadLaunch() {
   }
   lanes = builder_.CreateAdd(lanes, builder_.getInt64(capacity_multiple - 1), "", true, true);
   hidden(env::lane_capacity) = builder_.CreateAnd(lanes, ~(capacity_multiple - 1));
+  loadExtents(hidden(env::lane_capacity));
   for (unsigned d = 0; d < 3; ++d) hidden(env::local_id + d) = builder_.getInt64(0);
   hidden(env::lane) = builder_.getInt64(0);
+}
+
+// Where the kernel's memory ends.
+void EntryEmitter::loadExtents(Value* lane_capacity) {
+  Value** hidden = &arguments_[body_.firstHidden()];
+  hidden[env::local_bytes] =
+      builder_.CreateZExt(field(offsetof(port::LaunchRecord, local_bytes), builder_.getInt32Ty()),
+                          builder_.getInt64Ty());
+  hidden[env::context_bytes] = builder_.CreateMul(
+      lane_capacity, builder_.getInt64(split_.layout.bytesPerLane()), "", true, true);
+  hidden[env::frame] = builder_.CreateIntrinsic(llvm::Intrinsic::frameaddress,
+                                                {builder_.getPtrTy()}, {builder_.getInt32(0)});
 }
 
 Function* EntryEmitter::emit() {

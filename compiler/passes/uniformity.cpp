@@ -9,14 +9,17 @@
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/PassManager.h>
 
+#include "compiler/passes/work_group_functions.h"
+
 namespace weft::compiler {
 namespace {
 
 constexpr unsigned constant_address_space = 2;
 
 bool isUniformLoad(const llvm::LoadInst& load) {
-  return load.isSimple() && (load.hasMetadata(llvm::LLVMContext::MD_invariant_load) ||
-                             load.getPointerAddressSpace() == constant_address_space);
+  return load.isSimple() &&
+         (load.hasMetadata(llvm::LLVMContext::MD_invariant_load) ||
+          load.getPointerAddressSpace() == constant_address_space || readsGroupResult(load));
 }
 
 // Tells LLVM's divergence analysis where work-items begin to differ.

@@ -6,6 +6,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 
+#include "compiler/passes/generic_addresses.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -108,7 +110,8 @@ class QueryLowering {
 }  // namespace
 
 bool isWorkItemQuery(const llvm::Function& function) {
-  return function.isDeclaration() && findQuery(function.getName()) != nullptr;
+  return function.isDeclaration() &&
+         (findQuery(function.getName()) != nullptr || isAddressQuery(function));
 }
 
 bool isBarrier(const llvm::Function& function) {
@@ -125,12 +128,13 @@ bool needsFence(const llvm::CallInst& barrier) {
 llvm::SmallVector<llvm::Type*, env::count> environmentTypes(llvm::LLVMContext& context) {
   llvm::SmallVector<llvm::Type*, env::count> types(env::count, llvm::Type::getInt64Ty(context));
   types[env::work_dim] = llvm::Type::getInt32Ty(context);
-  for (unsigned p : {env::local_memory, env::context, env::services})
+  for (unsigned p : {env::local_memory, env::context, env::services, env::frame})
     types[p] = llvm::PointerType::get(context, 0);
   return types;
 }
 
 void lowerWorkItemQueries(llvm::Function& function, unsigned first) {
+  lowerAddressQueries(function, first);
   QueryLowering lowering(function, first);
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);

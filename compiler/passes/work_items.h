@@ -25,13 +25,17 @@ enum Parameter : unsigned {
   local_memory = 27,
   context = 28,
   services = 29,  // const port::HostServices*
-  count = 30
+  local_bytes = 30,
+  context_bytes = 31,
+  frame = 32,  // the kernel's stack ends here
+  count = 33
 };
 }  // namespace env
 
 // Declared by builtins that call back into the host; answered with the launch's services.
 inline constexpr llvm::StringLiteral services_query = "__weft_host_services";
 
+// Queries about a pointer (generic_addresses.h) count, too.
 bool isWorkItemQuery(const llvm::Function& function);
 bool isBarrier(const llvm::Function& function);
 // Does the barrier also order memory beyond the work-group?

@@ -16,6 +16,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/passes/lower_kernels.h"
+#include "compiler/passes/work_group_functions.h"
 #include "compiler/pipeline/elf_link.h"
 #include "compiler/pipeline/target.h"
 
@@ -91,6 +92,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   auto machine = createMachine(image.target, options);
   if (!machine) return machine.takeError();
   if (llvm::Error error = linkBuiltins(module)) return error;
+  defineWorkGroupFunctions(module);
   markPrintf(module, image.kernels);
   lowerPrintf(module);
   retarget(module, **machine);

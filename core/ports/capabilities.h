@@ -80,6 +80,10 @@ struct Capabilities {
   bool printf = false;
   bool images = false;
   ImageLimits image_limits;
+  // What the language has on the device beyond what follows from the members above: names of
+  // extensions and of feature macros.
+  std::vector<std::string> language_extensions;
+  std::vector<std::string> language_features;
 
   MemorySpace memory_space = host_space;
   uint32_t max_sub_devices = 0;  // 0: the device cannot be partitioned

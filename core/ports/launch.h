@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 2;
+inline constexpr uint32_t abi_version = 3;
 
 // Services that code running on the host may call back. Passed by pointer in every launch record.
 struct HostServices {
@@ -19,7 +19,7 @@ struct HostServices {
 // or 0 (offsets).
 struct LaunchRecord {
   uint32_t work_dim = 1;
-  uint32_t reserved = 0;
+  uint32_t local_bytes = 0;  // local memory of a group: static and arguments; a CPU device fills it
   uint64_t global_offset[3] = {0, 0, 0};
   uint64_t global_size[3] = {1, 1, 1};
   uint64_t local_size[3] = {1, 1, 1};   // enqueued local size; edge groups may be smaller

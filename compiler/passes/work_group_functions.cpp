@@ -1,0 +1,225 @@
+#include "compiler/passes/work_group_functions.h"
+
+#include <array>
+#include <limits>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::APFloat;
+using llvm::APInt;
+using llvm::Function;
+using llvm::StringLiteral;
+using llvm::StringRef;
+using llvm::Value;
+using llvm::Intrinsic::ID;
+using Builder = llvm::IRBuilder<>;
+
+constexpr unsigned local_address_space = 3;
+constexpr uint64_t slot_bytes = 8;  // the largest type
+constexpr const char* slot_name = "weft.group_result";
+constexpr const char* uniform_metadata = "weft.uniform";
+
+enum class Number : uint8_t { signed_integer, unsigned_integer, floating };
+
+enum class Shape : uint8_t { reduce, scan_inclusive, scan_exclusive, broadcast };
+
+// How the values of two lanes become one, and the value that changes nothing.
+struct Operation {
+  StringLiteral name;
+  Value* (*combine)(Builder& builder, Number number, Value* left, Value* right);
+  llvm::Constant* (*identity)(llvm::Type* type, Number number);
+};
+
+Value* sum(Builder& builder, Number number, Value* left, Value* right) {
+  return number == Number::floating ? builder.CreateFAdd(left, right)
+                                    : builder.CreateAdd(left, right);
+}
+Value* least(Builder& builder, Number number, Value* left, Value* right) {
+  if (number == Number::floating)
+    return builder.CreateSelect(builder.CreateFCmpOLT(right, left), right, left);
+  return builder.CreateBinaryIntrinsic(
+      number == Number::signed_integer ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, left,
+      right);
+}
+Value* greatest(Builder& builder, Number number, Value* left, Value* right) {
+  if (number == Number::floating)
+    return builder.CreateSelect(builder.CreateFCmpOLT(left, right), right, left);
+  return builder.CreateBinaryIntrinsic(
+      number == Number::signed_integer ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, left,
+      right);
+}
+
+llvm::Constant* zero(llvm::Type* type, Number) { return llvm::Constant::getNullValue(type); }
+llvm::Constant* highest(llvm::Type* type, Number number) {
+  if (number == Number::floating) return llvm::ConstantFP::getInfinity(type, /*Negative=*/false);
+  const unsigned bits = type->getIntegerBitWidth();
+  return llvm::ConstantInt::get(type, number == Number::signed_integer
+                                          ? APInt::getSignedMaxValue(bits)
+                                          : APInt::getMaxValue(bits));
+}
+llvm::Constant* lowest(llvm::Type* type, Number number) {
+  if (number == Number::floating) return llvm::ConstantFP::getInfinity(type, /*Negative=*/true);
+  const unsigned bits = type->getIntegerBitWidth();
+  return llvm::ConstantInt::get(type, number == Number::signed_integer
+                                          ? APInt::getSignedMinValue(bits)
+                                          : APInt::getMinValue(bits));
+}
+
+constexpr std::array operations = {
+    Operation{"add", sum, zero},
+    Operation{"min", least, highest},
+    Operation{"max", greatest, lowest},
+};
+// Votes are the least and the greatest of truth values.
+constexpr const Operation* all_of = &operations[1];
+constexpr const Operation* any_of = &operations[2];
+
+// What a mangled name says.
+struct Call {
+  Shape shape;
+  const Operation* operation;  // null for broadcasts
+  bool vote;                   // of predicates: any integer that is not zero is true
+  Number number;
+};
+
+constexpr std::array<std::pair<StringLiteral, Shape>, 3> folds = {{
+    {"reduce_", Shape::reduce},
+    {"scan_inclusive_", Shape::scan_inclusive},
+    {"scan_exclusive_", Shape::scan_exclusive},
+}};
+
+// "_Z21work_group_reduce_addi"
+std::optional<Call> parse(StringRef symbol) {
+  size_t length = 0;
+  if (!symbol.consume_front("_Z") || symbol.consumeInteger(10, length)) return std::nullopt;
+  StringRef name = symbol.take_front(length);
+  const StringRef type = symbol.drop_front(name.size());
+  if (!name.consume_front("work_group_") || type.empty()) return std::nullopt;
+  const Number number = StringRef("il").contains(type[0])   ? Number::signed_integer
+                        : StringRef("jm").contains(type[0]) ? Number::unsigned_integer
+                                                            : Number::floating;
+  if (name == "all") return Call{Shape::reduce, all_of, true, Number::unsigned_integer};
+  if (name == "any") return Call{Shape::reduce, any_of, true, Number::unsigned_integer};
+  if (name == "broadcast") return Call{Shape::broadcast, nullptr, false, number};
+  for (const auto& [prefix, shape] : folds) {
+    if (!name.consume_front(prefix)) continue;
+    for (const Operation& operation : operations)
+      if (name == operation.name) return Call{shape, &operation, false, number};
+  }
+  return std::nullopt;
+}
+
+// The definition of one work-group function.
+class Definition {
+ public:
+  Definition(Function& function, const Call& call, llvm::GlobalVariable* slot)
+      : module_(*function.getParent()),
+        function_(function),
+        call_(call),
+        slot_(slot),
+        builder_(llvm::BasicBlock::Create(module_.getContext(), "entry", &function)) {}
+
+  void emit() {
+    function_.setLinkage(llvm::GlobalValue::InternalLinkage);
+    function_.setDSOLocal(true);
+    function_.addFnAttr(llvm::Attribute::Convergent);
+    function_.addFnAttr(llvm::Attribute::NoUnwind);
+    Value* value = function_.getArg(0);
+    if (call_.vote) value = builder_.CreateZExt(builder_.CreateIsNotNull(value), value->getType());
+    barrier();
+    Value* so_far = fold(value);
+    barrier();
+    builder_.CreateRet(so_far ? so_far : result(value->getType()));
+  }
+
+ private:
+  // Returns what a scan's lane gets. Atomic accesses, as others may be done in any order.
+  Value* fold(Value* value) {
+    llvm::LoadInst* before = builder_.CreateLoad(value->getType(), slot_);
+    before->setAtomic(llvm::AtomicOrdering::Unordered);
+    Value* after;
+    if (call_.shape == Shape::broadcast) {
+      after = builder_.CreateSelect(isSource(), value, before);
+    } else {
+      after = call_.operation->combine(builder_, call_.number, before, value);
+      after = builder_.CreateSelect(isFirst(), value, after);
+    }
+    builder_.CreateStore(after, slot_)->setAtomic(llvm::AtomicOrdering::Unordered);
+    if (call_.shape == Shape::scan_inclusive) return after;
+    if (call_.shape != Shape::scan_exclusive) return nullptr;
+    return builder_.CreateSelect(isFirst(),
+                                 call_.operation->identity(value->getType(), call_.number), before);
+  }
+
+  Value* result(llvm::Type* type) {
+    llvm::LoadInst* load = builder_.CreateLoad(type, slot_);
+    load->setMetadata(uniform_metadata, llvm::MDNode::get(module_.getContext(), {}));
+    return load;
+  }
+
+  Value* isFirst() {
+    Value* lane = query("_Z19get_local_linear_idv", builder_.getInt64Ty(), {});
+    return builder_.CreateICmpEQ(lane, builder_.getInt64(0));
+  }
+  // Is this the work-item whose local id the call names?
+  Value* isSource() {
+    Value* here = builder_.getTrue();
+    for (unsigned d = 0; d + 1 < function_.arg_size(); ++d) {
+      Value* id = query("_Z12get_local_idj", builder_.getInt64Ty(), builder_.getInt32(d));
+      here = builder_.CreateAnd(here, builder_.CreateICmpEQ(id, function_.getArg(d + 1)));
+    }
+    return here;
+  }
+
+  void barrier() {
+    query("_Z7barrierj", builder_.getVoidTy(), builder_.getInt32(0))
+        ->addFnAttr(llvm::Attribute::Convergent);
+  }
+  llvm::CallInst* query(StringRef name, llvm::Type* type, llvm::ArrayRef<Value*> arguments) {
+    llvm::SmallVector<llvm::Type*> types;
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    auto* callee = llvm::cast<Function>(
+        module_.getOrInsertFunction(name, llvm::FunctionType::get(type, types, false)).getCallee());
+    llvm::CallInst* call = builder_.CreateCall(callee, arguments);
+    call->setCallingConv(callee->getCallingConv());
+    return call;
+  }
+
+  llvm::Module& module_;
+  Function& function_;
+  const Call call_;
+  llvm::GlobalVariable* slot_;
+  Builder builder_;
+};
+
+// One for all calls: a value in it is used up before the next call's first barrier.
+llvm::GlobalVariable* makeSlot(llvm::Module& module) {
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), slot_bytes);
+  auto* slot = new llvm::GlobalVariable(module, type, /*isConstant=*/false,
+                                        llvm::GlobalValue::InternalLinkage,
+                                        llvm::UndefValue::get(type), slot_name, nullptr,
+                                        llvm::GlobalValue::NotThreadLocal, local_address_space);
+  slot->setAlignment(llvm::Align(slot_bytes));
+  return slot;
+}
+
+}  // namespace
+
+void defineWorkGroupFunctions(llvm::Module& module) {
+  llvm::SmallVector<std::pair<Function*, Call>> found;
+  for (Function& function : module) {
+    if (!function.isDeclaration() || function.use_empty()) continue;
+    if (const auto call = parse(function.getName())) found.push_back({&function, *call});
+  }
+  if (found.empty()) return;
+  llvm::GlobalVariable* slot = makeSlot(module);
+  for (auto& [function, call] : found) Definition(*function, call, slot).emit();
+}
+
+bool readsGroupResult(const llvm::LoadInst& load) { return load.hasMetadata(uniform_metadata); }
+
+}  // namespace weft::compiler

@@ -1,0 +1,23 @@
+// Work-group functions (OpenCL C 6.15.16): all, any, broadcast, reductions and scans.
+#pragma once
+
+namespace llvm {
+class Module;
+class LoadInst;
+}  // namespace llvm
+
+namespace weft::compiler {
+
+// Gives every work-group function that `module` declares and calls a definition made of barriers, a
+// variable in local memory and work-item queries. To run before lowerKernels.
+//
+// Between barriers one thread runs the lanes of a group in the order of their linear ids. So each
+// lane in turn folds its value into the group's variable, alone between two barriers: what it finds
+// there is the result of the lanes before it, and what is there behind the second barrier the
+// result of all.
+void defineWorkGroupFunctions(llvm::Module& module);
+
+// Does the load read what a work-group function gives to all lanes alike?
+bool readsGroupResult(const llvm::LoadInst& load);
+
+}  // namespace weft::compiler
