@@ -24,13 +24,24 @@ struct End {
     location.slice_pitch = pitches.slice_pitch;
     return location;
   }
-
-  // The bytes between the first and the last that a copy of `region` touches.
-  Access access(const Region& region, bool reads, bool writes) const {
-    const size_t begin = object->origin() + offset;
-    return {object.get(), begin, begin + spanOf(pitches, region), reads, writes};
-  }
 };
+
+// What a rectangle touches: row by row where they are few, else all between the first and the last
+// byte, of which those between the rows then have to be kept.
+void appendRows(std::vector<Access>& list, MemObject& object, size_t begin,
+                const RectLayout& layout, const Region& region, bool writes) {
+  constexpr size_t most_rows = 64;
+  const bool whole = isContiguous(layout, region);
+  if (whole || region[1] * region[2] > most_rows) {
+    list.push_back({&object, begin, begin + spanOf(layout, region), !writes || !whole, writes});
+    return;
+  }
+  for (size_t z = 0; z < region[2]; ++z)
+    for (size_t y = 0; y < region[1]; ++y) {
+      const size_t row = begin + z * layout.slice_pitch + y * layout.row_pitch;
+      list.push_back({&object, row, row + region[0], !writes, writes});
+    }
+}
 
 End linear(MemObject& object, size_t offset) { return {Ref<MemObject>(&object), nullptr, offset}; }
 End linear(const void* host) { return {nullptr, static_cast<std::byte*>(const_cast<void*>(host))}; }
@@ -51,10 +62,13 @@ class CopyCommand final : public Command {
 
  private:
   void accesses(std::vector<Access>& list) override {
-    if (source_.object) list.push_back(source_.access(region_, true, false));
-    if (destination_.object)
-      list.push_back(
-          destination_.access(region_, !isContiguous(destination_.pitches, region_), true));
+    append(list, source_, false);
+    append(list, destination_, true);
+  }
+  void append(std::vector<Access>& list, const End& end, bool writes) const {
+    if (!end.object) return;
+    const size_t begin = end.object->origin() + end.offset;
+    appendRows(list, *end.object, begin, end.pitches, region_, writes);
   }
   bool runsWhereTheBytesAre() const override { return source_.object && !destination_.object; }
   void prepare() override {
@@ -88,8 +102,7 @@ class FillCommand final : public Command {
   size_t begin() const { return object_->origin() + layout_.offset(); }
 
   void accesses(std::vector<Access>& list) override {
-    list.push_back({object_.get(), begin(), begin() + spanOf(layout_, region_),
-                    !isContiguous(layout_, region_), true});
+    appendRows(list, *object_, begin(), layout_, region_, true);
   }
   void prepare() override {
     if (region_[0] == 0) return;

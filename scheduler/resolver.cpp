@@ -71,14 +71,18 @@ void Resolver::makeAllocations(const std::vector<Access>& accesses) {
 void Resolver::settleSpace() {
   if (!command_.runsWhereTheBytesAre()) return;
   command_.runAtHome();
-  const Access& access = command_.resolution_->accesses.front();
-  const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
-  const auto everywhere = [first = first, last = last](port::MemorySpace space) {
-    return std::none_of(first, last,
-                        [&](const auto& entry) { return entry.second.needsTransfer(space); });
+  const std::vector<Access>& accesses = command_.resolution_->accesses;
+  const auto everywhere = [&](port::MemorySpace space) {
+    return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+      const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+      return std::none_of(first, last,
+                          [&](const auto& entry) { return entry.second.needsTransfer(space); });
+    });
   };
   space_ = command_.space();
-  const auto candidates = first->second.valid.all();
+  const auto candidates = Residency::of(*accesses.front().object)
+                              .cover(accesses.front().begin, accesses.front().end)
+                              .first->second.valid.all();
   for (const port::MemorySpace space : candidates) {
     if (everywhere(space_)) break;
     if (!everywhere(space)) continue;

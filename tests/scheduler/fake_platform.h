@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "core/kernel.h"
 #include "core/memory.h"
 #include "core/platform.h"
 #include "scheduler/context_state.h"
@@ -20,6 +21,29 @@ class NoCompiler final : public port::Compiler {
   port::CompileResult link(const port::LinkRequest&) override { return {}; }
   port::CompileResult build(const port::CompileRequest&) override { return {}; }
 };
+
+// A kernel in C++, and what the runtime is told of its arguments.
+struct FakeKernelInfo {
+  std::string name;
+  std::vector<ArgumentInfo> arguments;
+  FakeKernel function;
+};
+
+inline ArgumentInfo pointerArgument(bool reads, bool writes) {
+  ArgumentInfo info;
+  info.kind = ArgumentKind::global_pointer;
+  info.address = AddressQualifier::global;
+  info.size = info.alignment = 8;
+  info.reads = reads;
+  info.writes = writes;
+  return info;
+}
+
+inline ArgumentInfo valueArgument(uint32_t size) {
+  ArgumentInfo info;
+  info.size = size;
+  return info;
+}
 
 class FakePlatform {
  public:
@@ -52,6 +76,24 @@ class FakePlatform {
   }
   Ref<Buffer> buffer(size_t size, cl_mem_flags flags = CL_MEM_READ_WRITE, void* host = nullptr) {
     return make<Buffer>(context_, flags, size, host, std::vector<cl_mem_properties>{});
+  }
+  // Built for every device.
+  Ref<Program> program(const std::vector<FakeKernelInfo>& kernels) {
+    std::vector<Program::DeviceBinary> binaries;
+    for (const Ref<Device>& device : platform_->devices()) {
+      auto image = std::make_shared<Image>();
+      image->target = device->port().target();
+      for (const FakeKernelInfo& kernel : kernels) {
+        fake(binaries.size()).registerKernel(kernel.name, kernel.function);
+        KernelInfo& info = image->kernels.emplace_back();
+        info.name = info.symbol = kernel.name;
+        info.arguments = kernel.arguments;
+      }
+      binaries.push_back({device, std::move(image)});
+    }
+    auto program = make<Program>(context_, std::move(binaries));
+    program->buildFor(platform_->devices(), "", {});
+    return program;
   }
 
  private:

@@ -60,9 +60,10 @@ class Reference {
   bool readsLost(const Call& call) {
     const auto lost = [&](const Side& side) {
       if (side.object < 0) return false;
-      const Window w = window(plan_, call, side);
-      return std::any_of(root(side).begin() + w.begin, root(side).begin() + w.end,
-                         [](const Byte& byte) { return byte.lost; });
+      const Bits bits = claimed(plan_, call, side);
+      for (size_t b = 0; b < root_bytes; ++b)
+        if (bits[b] && root(side)[b].lost) return true;
+      return false;
     };
     if (call.kind == Kind::migrate) return !undefinesContents(call) && lost(call.to);
     if (call.kind == Kind::unmap) return false;
@@ -77,10 +78,14 @@ class Reference {
   static bool keepsBytes(const Call& call) {
     if (call.to.object < 0) return false;
     if (call.kind == Kind::map) return !(call.flags & CL_MAP_WRITE_INVALIDATE_REGION);
-    if (call.kind == Kind::kernel) return true;
-    const bool rows = call.region[1] > 1 && call.to.row != call.region[0];
-    const bool slices = call.region[2] > 1 && call.to.slice != call.region[0] * call.region[1];
-    return rows || slices;
+    return call.kind == Kind::kernel;
+  }
+
+  // Every byte that the runtime takes the call to write.
+  void overwrite(const Call& call, const Byte& byte) {
+    const Bits bits = claimed(plan_, call, call.to);
+    for (size_t b = 0; b < root_bytes; ++b)
+      if (bits[b]) root(call.to)[b] = byte;
   }
 
   bool waitsFailed(const Call& call) const {
@@ -102,10 +107,7 @@ class Reference {
       case CL_DEVICE_NOT_AVAILABLE:
         if (outcome_.failed_operations == 0) complain(index) << "failed by itself";
         if (waitsFailed(call)) complain(index) << "ran after what it waits for failed";
-        if (call.to.object >= 0 && call.movesData()) {
-          const Window w = window(plan_, call, call.to);
-          for (size_t b = w.begin; b < w.end; ++b) root(call.to)[b] = {0, false, true};
-        }
+        if (call.to.object >= 0 && call.movesData()) overwrite(call, {0, false, true});
         return;
       default:
         complain(index) << "status " << status;
@@ -130,10 +132,7 @@ class Reference {
   }
 
   void apply(int index, const Call& call) {
-    if (call.kind == Kind::migrate && undefinesContents(call)) {
-      const Window w = window(plan_, call, call.to);
-      for (size_t b = w.begin; b < w.end; ++b) root(call.to)[b] = {};
-    }
+    if (call.kind == Kind::migrate && undefinesContents(call)) overwrite(call, {});
     if (!call.movesData()) return;
     if (call.kind == Kind::map) return applyMap(index, call);
     if (call.to.object < 0) return compareHost(index, call, call.from);
@@ -212,6 +211,18 @@ Window window(const Plan& plan, const Call& call, const Side& side) {
   if (call.kind == Kind::kernel || call.kind == Kind::migrate)
     return {object.origin, object.origin + object.size};
   return {object.origin + side.base, object.origin + side.base + span(call, side)};
+}
+
+Bits claimed(const Plan& plan, const Call& call, const Side& side) {
+  Bits bits;
+  if (call.kind == Kind::kernel || call.kind == Kind::migrate) {
+    const Window w = window(plan, call, side);
+    for (size_t b = w.begin; b < w.end; ++b) bits.set(b);
+  } else {
+    const bool to = &side == &call.to && call.kind != Kind::map;
+    for (const Move& move : moves(plan, call)) bits.set(to ? move.to : move.from);
+  }
+  return bits;
 }
 
 std::string compare(const Plan& plan, const Outcome& outcome) {

@@ -119,11 +119,13 @@ size_t hostBytes(const Plan& plan, const Call& call);
 uint8_t hostData(int call, size_t index);
 uint8_t initialData(int object, size_t index);
 
-// What a side covers as the runtime sees it: all of a kernel's argument, a rectangle's whole span.
+// From the first to the last byte of the root that a side covers.
 struct Window {
-  size_t begin, end;  // in the root
+  size_t begin, end;
 };
 Window window(const Plan& plan, const Call& call, const Side& side);
+// What the call touches as far as the runtime can know: all of a kernel's argument, else the bytes.
+Bits claimed(const Plan& plan, const Call& call, const Side& side);
 
 // What a run left: statuses and host memory by call number.
 struct Outcome {

@@ -121,12 +121,10 @@ class Generator {
     Touch t;
     t.root = object(side.object).root;
     Bits bits;
-    if (plan_.options.failures || call.kind == Kind::migrate) {
-      const Window w = window(plan_, call, side);
-      for (size_t b = w.begin; b < w.end; ++b) bits.set(b);
-    } else {
+    if (plan_.options.failures || call.kind == Kind::migrate)
+      bits = claimed(plan_, call, side);
+    else
       for (const Move& move : moves(plan_, call)) bits.set(&side == &call.to ? move.to : move.from);
-    }
     if (reads) t.reads = bits;
     if (writes) t.writes = bits;
     return t;

@@ -26,29 +26,12 @@ void runKernel(const FakeLaunch& launch) {
     to[i * a.step] = uint8_t(from[i * a.from_step] * a.multiplier + a.addend);
 }
 
-ArgumentInfo pointerArgument(bool reads, bool writes) {
-  ArgumentInfo info;
-  info.kind = ArgumentKind::global_pointer;
-  info.address = AddressQualifier::global;
-  info.size = info.alignment = 8;
-  info.reads = reads;
-  info.writes = writes;
-  return info;
-}
-
 // Two entries of the same code: one reads what it writes, one does not.
-std::shared_ptr<const Image> kernelImage(const port::Target& target) {
-  auto image = std::make_shared<Image>();
-  image->target = target;
-  for (const bool in_place : {false, true}) {
-    KernelInfo info;
-    info.name = info.symbol = in_place ? "update" : "combine";
-    ArgumentInfo value;
-    value.size = sizeof(KernelArguments);
-    info.arguments = {pointerArgument(in_place, true), pointerArgument(true, false), value};
-    image->kernels.push_back(info);
-  }
-  return image;
+FakeKernelInfo kernelInfo(bool in_place) {
+  return {in_place ? "update" : "combine",
+          {pointerArgument(in_place, true), pointerArgument(true, false),
+           valueArgument(sizeof(KernelArguments))},
+          runKernel};
 }
 
 std::vector<FakeOptions> fakes(const Plan& plan) {
@@ -87,7 +70,7 @@ class Runner {
     patience_ = 1 + unsigned(random_() % 6);
     if (plan.options.failures) failing_percent_ = unsigned(random_() % 12);
     makeObjects();
-    makeKernels();
+    program_ = platform_.program({kernelInfo(true), kernelInfo(false)});
   }
 
   RunResult run() {
@@ -126,19 +109,6 @@ class Runner {
       objects_.push_back(platform_.buffer(object.size, flags[int(object.contents)],
                                           none ? nullptr : bytes.data()));
     }
-  }
-
-  void makeKernels() {
-    std::vector<Program::DeviceBinary> binaries;
-    Program::Devices devices;
-    for (size_t d = 0; d < plan_.devices.size(); ++d) {
-      platform_.fake(d).registerKernel("combine", runKernel);
-      platform_.fake(d).registerKernel("update", runKernel);
-      devices.emplace_back(&platform_.device(d));
-      binaries.push_back({devices.back(), kernelImage(platform_.fake(d).target())});
-    }
-    program_ = make<Program>(Ref<Context>(&platform_.context()), std::move(binaries));
-    program_->buildFor(devices, "", {});
   }
 
   // --- the device's side ---
