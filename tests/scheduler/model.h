@@ -90,11 +90,15 @@ struct Call {
   bool movesData() const { return kind <= Kind::map; }
 };
 
+enum class MachineKind : uint8_t { fake, cpu, cpu_private };
+
 struct Options {
+  MachineKind machine = MachineKind::fake;
   bool failures = false;  // conflicts are by what the runtime can see, user events may fail
   int threads = 1;
   int max_devices = 3;
   bool shared_spaces = true;
+  size_t alignment = 1;  // of sub-buffers
 };
 
 struct Plan {

@@ -75,7 +75,9 @@ class Generator {
       plan_.objects.push_back({int(r), 0, root_bytes, static_cast<Contents>(pick(3))});
     const size_t subs = pick(5);
     for (size_t s = 0; s < subs; ++s) {
-      const size_t begin = pick(root_bytes / 2), size = 1 + pick(root_bytes - begin);
+      const size_t begin =
+          pick(root_bytes * 3 / 4) / plan_.options.alignment * plan_.options.alignment;
+      const size_t size = 1 + pick(root_bytes - begin);
       plan_.objects.push_back({int(pick(roots)), begin, size, Contents::undefined});
     }
     released_.resize(plan_.objects.size());

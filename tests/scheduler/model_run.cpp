@@ -9,46 +9,11 @@
 #include <thread>
 
 #include "core/kernel.h"
-#include "tests/scheduler/fake_platform.h"
+#include "scheduler/enqueue.h"
+#include "tests/scheduler/model_machine.h"
 
 namespace weft::test::model {
 namespace {
-
-struct KernelArguments {
-  uint32_t to, step, from, from_step, count, multiplier, addend, unused;
-};
-
-void runKernel(const FakeLaunch& launch) {
-  const auto a = launch.value<KernelArguments>(2);
-  auto* const to = launch.pointer<uint8_t>(0) + a.to;
-  const auto* const from = launch.pointer<const uint8_t>(1) + a.from;
-  for (uint32_t i = 0; i < a.count; ++i)
-    to[i * a.step] = uint8_t(from[i * a.from_step] * a.multiplier + a.addend);
-}
-
-// Two entries of the same code: one reads what it writes, one does not.
-FakeKernelInfo kernelInfo(bool in_place) {
-  return {in_place ? "update" : "combine",
-          {pointerArgument(in_place, true), pointerArgument(true, false),
-           valueArgument(sizeof(KernelArguments))},
-          runKernel};
-}
-
-std::vector<FakeOptions> fakes(const Plan& plan) {
-  std::vector<FakeOptions> list;
-  std::vector<port::MemorySpace> spaces;
-  for (size_t d = 0; d < plan.devices.size(); ++d) {
-    FakeOptions options;
-    options.name = "fake " + std::to_string(d);
-    options.reaches_peers = plan.devices[d].peers;
-    options.memory_bytes = 1 << 20;
-    options.base_address_alignment_bytes = 1;
-    while (spaces.size() <= size_t(plan.devices[d].space)) spaces.push_back(newFakeSpace());
-    options.memory_space = spaces[plan.devices[d].space];
-    list.push_back(std::move(options));
-  }
-  return list;
-}
 
 struct Hang : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -59,8 +24,7 @@ class Runner {
   explicit Runner(const Plan& plan)
       : plan_(plan),
         random_(plan.seed * 0x9e3779b97f4a7c15u + 1),
-        platform_(
-            fakes(plan), [](const char*, const void*, size_t, void*) {}, nullptr),
+        machine_(makeMachine(plan)),
         made_(plan.calls.size()),
         events_(plan.calls.size()),
         pointers_(plan.calls.size()),
@@ -70,7 +34,7 @@ class Runner {
     patience_ = 1 + unsigned(random_() % 6);
     if (plan.options.failures) failing_percent_ = unsigned(random_() % 12);
     makeObjects();
-    program_ = platform_.program({kernelInfo(true), kernelInfo(false)});
+    program_ = machine_->program();
   }
 
   RunResult run() {
@@ -91,8 +55,8 @@ class Runner {
  private:
   void makeObjects() {
     for (const QueuePlan& queue : plan_.queues)
-      queues_.push_back(make<Queue>(Ref<Context>(&platform_.context()),
-                                    Ref<Device>(&platform_.device(queue.device)),
+      queues_.push_back(make<Queue>(Ref<Context>(&machine_->context()),
+                                    Ref<Device>(&machine_->device(queue.device)),
                                     queue.out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0,
                                     std::vector<cl_queue_properties>{}));
     for (size_t i = 0; i < plan_.objects.size(); ++i) {
@@ -106,19 +70,24 @@ class Runner {
       for (size_t b = 0; b < object.size; ++b) bytes[b] = initialData(int(i), b);
       const cl_mem_flags flags[] = {0, CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR};
       const bool none = object.contents == Contents::undefined;
-      objects_.push_back(platform_.buffer(object.size, flags[int(object.contents)],
-                                          none ? nullptr : bytes.data()));
+      objects_.push_back(
+          make<Buffer>(Ref<Context>(&machine_->context()), flags[int(object.contents)], object.size,
+                       none ? nullptr : bytes.data(), std::vector<cl_mem_properties>{}));
     }
   }
+
+  // Does what happens on the devices happen when this object says so?
+  bool manual() const { return plan_.options.machine == MachineKind::fake; }
 
   // --- the device's side ---
   // Something happens on some device; false when nothing can.
   bool pump() {
+    if (!manual()) return false;
     const uint64_t choice = random_();
     const size_t count = plan_.devices.size();
     const bool only_start = choice % 8 == 0;
     for (size_t i = 0; i < count; ++i) {
-      FakeDevice& fake = platform_.fake((choice / 8 + i) % count);
+      FakeDevice& fake = *machine_->fake((choice / 8 + i) % count);
       const bool fails = !only_start && (choice >> 32) % 100 < failing_percent_;
       if (!fake.finishAny(choice >> 16, fails ? CL_OUT_OF_RESOURCES : 0, only_start)) continue;
       result_.outcome.failed_operations += fails;
@@ -129,13 +98,13 @@ class Runner {
 
   bool anyPending() {
     for (size_t d = 0; d < plan_.devices.size(); ++d)
-      if (platform_.fake(d).pending() != 0) return true;
+      if (machine_->fake(d)->pending() != 0) return true;
     return false;
   }
 
   void mischief() {
     if (plan_.options.failures && random_() % 60 == 0) {
-      platform_.fake(random_() % plan_.devices.size()).failAllocations(1);
+      machine_->fake(random_() % plan_.devices.size())->failAllocations(1);
       result_.outcome.failed_allocations = true;
     }
     for (uint64_t n = random_() % patience_; n > 0; --n) pump();
@@ -144,6 +113,9 @@ class Runner {
   void drain() {
     while (pump()) {
     }
+    if (manual()) return;
+    for (const Ref<Event>& event : events_)
+      if (event) event->wait();
   }
 
   void runAlone() {
@@ -169,7 +141,7 @@ class Runner {
         last = Clock::now();
         continue;
       }
-      std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
       if (Clock::now() - last < std::chrono::seconds(30)) continue;
       std::fprintf(stderr, "hang\n%s", describe(plan_).c_str());
       std::abort();
@@ -179,7 +151,7 @@ class Runner {
 
   // --- the host's side ---
   void await(Event& event) {
-    if (plan_.options.threads > 1) {
+    if (plan_.options.threads > 1 || !manual()) {
       event.wait();
       return;
     }
@@ -213,7 +185,7 @@ class Runner {
       case Kind::wait:
         return await(*events_[call.target]);
       case Kind::finish:
-        if (plan_.options.threads == 1) await(*enqueueMarker(*queues_[call.queue], {}));
+        if (plan_.options.threads == 1 && manual()) await(*enqueueMarker(*queues_[call.queue], {}));
         return queues_[call.queue]->finish();
       case Kind::release_object:
         return objects_[call.to.object].detach()->releaseHandle();
@@ -254,7 +226,7 @@ class Runner {
   Buffer& buffer(const Side& side) { return *objects_[side.object]; }
 
   Ref<Event> issue(int index, const Call& call, WaitList waits) {
-    if (call.kind == Kind::user_event) return make<UserEvent>(Ref<Context>(&platform_.context()));
+    if (call.kind == Kind::user_event) return make<UserEvent>(Ref<Context>(&machine_->context()));
     Queue& queue = *queues_[call.queue];
     auto& in = result_.outcome.host[index];
     const auto& out = sources_[index];
@@ -302,13 +274,12 @@ class Runner {
     const bool in_place = call.to.object == call.from.object;
     const auto kernel = make<Kernel>(program_, in_place ? "update" : "combine");
     const cl_mem to = buffer(call.to).handle(), from = buffer(call.from).handle();
-    const auto value = [](size_t v) { return static_cast<uint32_t>(v); };
-    const KernelArguments arguments{
-        value(call.to.base),   value(call.to.step), value(call.from.base), value(call.from.step),
-        value(call.region[0]), call.multiplier,     call.addend,           0};
     kernel->setArgument(0, sizeof to, &to);
     kernel->setArgument(1, sizeof from, &from);
-    kernel->setArgument(2, sizeof arguments, &arguments);
+    const uint64_t values[] = {call.to.base,   call.to.step,    call.from.base, call.from.step,
+                               call.region[0], call.multiplier, call.addend};
+    for (cl_uint i = 0; i < std::size(values); ++i)
+      kernel->setArgument(2 + i, sizeof values[i], &values[i]);
     const size_t global = 1;
     NDRange range;
     range.global = &global;
@@ -337,7 +308,8 @@ class Runner {
       if (object) object.detach()->releaseHandle();
     program_ = nullptr;
     for (size_t d = 0; d < plan_.devices.size(); ++d) {
-      FakeDevice& fake = platform_.fake(d);
+      if (!manual()) break;
+      FakeDevice& fake = *machine_->fake(d);
       if (fake.violations() != 0) result_.wrong += "a device was misused; ";
       // What ended on a completing thread is destroyed by the reaper's.
       for (int i = 0; fake.allocatedBytes() != 0 && i < 20000; ++i)
@@ -350,7 +322,7 @@ class Runner {
   std::mt19937_64 random_;
   unsigned patience_ = 1;
   unsigned failing_percent_ = 0;
-  FakePlatform platform_;
+  std::unique_ptr<Machine> machine_;
   std::vector<std::vector<uint8_t>> host_pointers_;
   std::vector<Ref<Queue>> queues_;
   std::vector<Ref<Buffer>> objects_;

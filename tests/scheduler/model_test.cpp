@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "tests/scheduler/model_machine.h"
 #include "tests/scheduler/model_run.h"
 
 namespace weft::test::model {
@@ -44,12 +45,12 @@ void tryPrograms(const Options& options, std::chrono::milliseconds share) {
   std::printf("%llu programs\n", static_cast<unsigned long long>(count));
 }
 
-TEST(ModelTest, OneThread) { tryPrograms({}, std::chrono::milliseconds(3000)); }
+TEST(ModelTest, OneThread) { tryPrograms({}, std::chrono::milliseconds(2500)); }
 
 TEST(ModelTest, SeveralThreads) {
   Options options;
   options.threads = 3;
-  tryPrograms(options, std::chrono::milliseconds(3000));
+  tryPrograms(options, std::chrono::milliseconds(2500));
 }
 
 // Operations, transfers included, and allocations fail at random, and so do user events.
@@ -57,8 +58,27 @@ TEST(ModelTest, Failures) {
   Options options;
   options.failures = true;
   options.shared_spaces = false;
-  tryPrograms(options, std::chrono::milliseconds(3000));
+  tryPrograms(options, std::chrono::milliseconds(2500));
 }
+
+// The same on a real device, its sub-devices too, with memory in common and each with its own.
+class CpuModelTest : public testing::TestWithParam<MachineKind> {};
+
+TEST_P(CpuModelTest, SeveralThreads) {
+  Options options;
+  options.machine = GetParam();
+  options.max_devices = deviceCount(options.machine);
+  options.shared_spaces = false;
+  options.threads = 2;
+  options.alignment = 128;
+  tryPrograms(options, std::chrono::milliseconds(1000));
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, CpuModelTest,
+                         testing::Values(MachineKind::cpu, MachineKind::cpu_private),
+                         [](const auto& info) {
+                           return info.param == MachineKind::cpu ? "Shared" : "Private";
+                         });
 
 }  // namespace
 }  // namespace weft::test::model

@@ -68,6 +68,18 @@ KERNEL(scale) {
   forEachGroup(*record, *box, [&](uint64_t g) { to[g] = from[g] * factor; });
 }
 
+// (global uint8_t* to, const global uint8_t* from, then uint64_t: first index and distance in `to`,
+// the same in `from`, count, factor, addend): bytes, to = from * factor + addend.
+KERNEL(move_bytes) {
+  uint64_t v[7];
+  for (int i = 0; i < 7; ++i) v[i] = value<uint64_t>(arguments[2 + i]);
+  auto* const to = pointer<uint8_t>(arguments[0]) + v[0];
+  const auto* const from = pointer<const uint8_t>(arguments[1]) + v[2];
+  forEachGroup(*record, *box, [&](uint64_t) {
+    for (uint64_t i = 0; i < v[4]; ++i) to[i * v[1]] = uint8_t(from[i * v[3]] * v[5] + v[6]);
+  });
+}
+
 // (uint64_t ns, global uint32_t* data): each group computes for that long, then adds one.
 KERNEL(busy) {
   const auto ns = value<uint64_t>(arguments[0]);

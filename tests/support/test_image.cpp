@@ -18,6 +18,8 @@ struct Row {
 const Row rows[] = {
     {"add_one", {global_pointer}},
     {"scale", {global_pointer, global_pointer, value}},
+    {"move_bytes",
+     {global_pointer, global_pointer, value, value, value, value, value, value, value}},
     {"busy", {value, global_pointer}},
     {"who", {value, global_pointer}},
     {"wait_flag", {global_pointer}},

@@ -1,0 +1,130 @@
+#include "tests/scheduler/model_machine.h"
+
+#include <cstdlib>
+
+#include "backends/cpu/backend.h"
+#include "tests/scheduler/fake_platform.h"
+#include "tests/support/test_image.h"
+
+namespace weft::test::model {
+namespace {
+
+void runKernel(const FakeLaunch& launch) {
+  uint64_t v[7];
+  for (size_t i = 0; i < 7; ++i) v[i] = launch.value<uint64_t>(2 + i);
+  auto* const to = launch.pointer<uint8_t>(0) + v[0];
+  const auto* const from = launch.pointer<const uint8_t>(1) + v[2];
+  for (uint64_t i = 0; i < v[4]; ++i) to[i * v[1]] = uint8_t(from[i * v[3]] * v[5] + v[6]);
+}
+
+std::vector<ArgumentInfo> kernelArguments(bool in_place) {
+  std::vector<ArgumentInfo> list(9, valueArgument(8));
+  list[0] = pointerArgument(in_place, true);
+  list[1] = pointerArgument(true, false);
+  return list;
+}
+
+class FakeMachine final : public Machine {
+ public:
+  explicit FakeMachine(const Plan& plan) : platform_(options(plan)) {}
+  Context& context() override { return platform_.context(); }
+  Device& device(size_t index) override { return platform_.device(index); }
+  FakeDevice* fake(size_t index) override { return &platform_.fake(index); }
+  Ref<Program> program() override {
+    return platform_.program({{"update", kernelArguments(true), runKernel},
+                              {"combine", kernelArguments(false), runKernel}});
+  }
+
+ private:
+  static std::vector<FakeOptions> options(const Plan& plan) {
+    std::vector<FakeOptions> list;
+    std::vector<port::MemorySpace> spaces;
+    for (size_t d = 0; d < plan.devices.size(); ++d) {
+      FakeOptions options;
+      options.name = "fake " + std::to_string(d);
+      options.reaches_peers = plan.devices[d].peers;
+      options.memory_bytes = 1 << 20;
+      options.base_address_alignment_bytes = uint32_t(plan.options.alignment);
+      while (spaces.size() <= size_t(plan.devices[d].space)) spaces.push_back(newFakeSpace());
+      options.memory_space = spaces[size_t(plan.devices[d].space)];
+      list.push_back(std::move(options));
+    }
+    return list;
+  }
+
+  FakePlatform platform_;
+};
+
+// The CPU and its compute units, made once: each has threads.
+struct CpuDevices {
+  explicit CpuDevices(bool private_memory) {
+    if (private_memory) setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
+    std::vector<std::unique_ptr<port::Backend>> backends;
+    backends.push_back(cpu::makeBackend());
+    platform = new Platform(std::move(backends), std::make_unique<NoCompiler>());
+    unsetenv("WEFT_CPU_PRIVATE_MEMORY");
+    list.push_back(platform->devices().front());
+    const uint32_t units = list[0]->capabilities().compute_units;
+    const std::vector<uint32_t> counts(units > 2 ? 2 : units, 1);
+    if (units < 2) return;
+    for (auto& part : list[0]->port().partition(counts))
+      list.push_back(
+          make<Device>(list[0], std::move(part), std::vector<cl_device_partition_property>{}));
+  }
+
+  static CpuDevices& of(MachineKind kind) {
+    static auto* const shared = new CpuDevices(false);
+    static auto* const own = new CpuDevices(true);
+    return kind == MachineKind::cpu ? *shared : *own;
+  }
+
+  Platform* platform;  // as long as the process
+  std::vector<Ref<Device>> list;
+};
+
+class CpuMachine final : public Machine {
+ public:
+  explicit CpuMachine(const Plan& plan) : cpu_(CpuDevices::of(plan.options.machine)) {
+    for (size_t d = 0; d < plan.devices.size(); ++d) devices_.push_back(cpu_.list.at(d));
+    context_ = make<Context>(*cpu_.platform, devices_, std::vector<cl_context_properties>{},
+                             nullptr, nullptr);
+    context_->setState(makeContextState(*context_));
+  }
+  Context& context() override { return *context_; }
+  Device& device(size_t index) override { return *devices_.at(index); }
+  Ref<Program> program() override {
+    std::vector<Program::DeviceBinary> binaries;
+    for (const Ref<Device>& device : devices_) {
+      auto image = std::make_shared<Image>(testImage(device->port().target()));
+      const KernelInfo move = image->kernels[kernelIndex("move_bytes")];
+      image->kernels.clear();
+      for (const bool in_place : {true, false}) {
+        KernelInfo& info = image->kernels.emplace_back(move);
+        info.name = in_place ? "update" : "combine";
+        info.arguments = kernelArguments(in_place);
+      }
+      binaries.push_back({device, std::move(image)});
+    }
+    auto program = make<Program>(context_, std::move(binaries));
+    program->buildFor(devices_, "", {});
+    return program;
+  }
+
+ private:
+  CpuDevices& cpu_;
+  std::vector<Ref<Device>> devices_;
+  Ref<Context> context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Machine> makeMachine(const Plan& plan) {
+  if (plan.options.machine == MachineKind::fake) return std::make_unique<FakeMachine>(plan);
+  return std::make_unique<CpuMachine>(plan);
+}
+
+int deviceCount(MachineKind kind) {
+  return kind == MachineKind::fake ? 3 : int(CpuDevices::of(kind).list.size());
+}
+
+}  // namespace weft::test::model
