@@ -152,6 +152,52 @@ template <class T, auto member>
 constexpr auto imageLimit =
     [](const Device& device) { return static_cast<T>(device.capabilities().image_limits.*member); };
 
+cl_device_integer_dot_product_capabilities_khr dotProductCapabilities(const Device& device) {
+  cl_device_integer_dot_product_capabilities_khr capabilities = 0;
+  if (hasFeature(device, "__opencl_c_integer_dot_product_input_4x8bit"))
+    capabilities |= CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR;
+  if (hasFeature(device, "__opencl_c_integer_dot_product_input_4x8bit_packed"))
+    capabilities |= CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR;
+  return capabilities;
+}
+
+// "TRUE when the operation has a performance advantage over an elementwise application": compilers
+// know no better instructions for these.
+using DotProductAcceleration = cl_device_integer_dot_product_acceleration_properties_khr;
+constexpr DotProductAcceleration no_acceleration{};
+
+// cl_ext_float_atomics.
+struct FloatAtomic {
+  const char* feature;  // behind "__opencl_c_ext_fp32_"
+  cl_bitfield capability;
+};
+constexpr FloatAtomic float_atomics[] = {
+    {"global_atomic_add", 1 << 1},
+    {"global_atomic_min_max", 1 << 2},
+    {"local_atomic_add", 1 << 17},
+    {"local_atomic_min_max", 1 << 18},
+};
+// Loads, stores and exchanges of float and double are part of the language; of half they are not.
+constexpr cl_bitfield load_and_store = 1 | 1 << 16;
+
+cl_bitfield floatAtomics(const Device& device, const char* type, cl_bitfield capabilities) {
+  for (const FloatAtomic& atomic : float_atomics)
+    if (hasFeature(device, std::string("__opencl_c_ext_") + type + "_" + atomic.feature))
+      capabilities |= atomic.capability;
+  return capabilities;
+}
+cl_bitfield singleAtomics(const Device& device) {
+  return floatAtomics(device, "fp32", load_and_store);
+}
+cl_bitfield doubleAtomics(const Device& device) {
+  return device.capabilities().fp64 ? floatAtomics(device, "fp64", load_and_store) : 0;
+}
+cl_bitfield halfAtomics(const Device& device) { return floatAtomics(device, "fp16", 0); }
+
+// Of cl_ext_float_atomics; not in every header.
+constexpr cl_device_info single_atomic_capabilities = 0x4231, double_atomic_capabilities = 0x4232,
+                         half_atomic_capabilities = 0x4233;
+
 using C = port::Capabilities;
 using L = port::ImageLimits;
 using D = const Device&;
@@ -251,6 +297,13 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, by<globalVariableBytes>},
     {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, by<atomicCapabilities>},
     {CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, by<fenceCapabilities>},
+    {single_atomic_capabilities, by<singleAtomics>},
+    {double_atomic_capabilities, by<doubleAtomics>},
+    {half_atomic_capabilities, by<halfAtomics>},
+    {CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR, by<dotProductCapabilities>},
+    {CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR, always<no_acceleration>},
+    {CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR,
+     always<no_acceleration>},
 
     // The language.
     {CL_DEVICE_COMPILER_AVAILABLE, always<cl_bool{CL_TRUE}>},

@@ -14,6 +14,17 @@ constexpr std::array<std::string_view, 6> host_extensions = {
     "cl_khr_device_uuid", CL_WEFT_STATISTICS_EXTENSION_NAME, CL_WEFT_REPORT_EXTENSION_NAME,
 };
 
+// Those whose version is not 1.0.0.
+constexpr std::pair<std::string_view, cl_version> later_versions[] = {
+    {"cl_khr_integer_dot_product", CL_MAKE_VERSION(2, 0, 0)},
+};
+
+cl_version versionOf(std::string_view name) {
+  for (const auto& [extension, version] : later_versions)
+    if (name == extension) return version;
+  return CL_MAKE_VERSION(1, 0, 0);
+}
+
 }  // namespace
 
 std::span<const std::string_view> platformExtensions() { return host_extensions; }
@@ -35,8 +46,7 @@ std::string joined(std::span<const std::string_view> names) {
 
 std::vector<cl_name_version> withVersions(std::span<const std::string_view> names) {
   std::vector<cl_name_version> versions;
-  for (const std::string_view name : names)
-    versions.push_back(nameVersion(name, CL_MAKE_VERSION(1, 0, 0)));
+  for (const std::string_view name : names) versions.push_back(nameVersion(name, versionOf(name)));
   return versions;
 }
 

@@ -33,6 +33,12 @@ port::MemorySpace newMemorySpace() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
+constexpr const char* language_extensions[] = {
+    "cl_khr_int64_base_atomics",    "cl_khr_int64_extended_atomics",
+    "cl_khr_extended_async_copies", "cl_khr_async_work_group_copy_fence",
+    "cl_khr_extended_bit_ops",      "cl_khr_integer_dot_product",
+    "cl_ext_float_atomics",
+};
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",
     "__opencl_c_program_scope_global_variables",
@@ -41,6 +47,16 @@ constexpr const char* language_features[] = {
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
     "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
 };
 
 struct Vendor {
@@ -104,6 +120,7 @@ port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target
   c.native_kernels = true;
   c.unordered_streams = true;
   c.printf = true;
+  c.language_extensions.assign(std::begin(language_extensions), std::end(language_extensions));
   c.language_features.assign(std::begin(language_features), std::end(language_features));
   c.max_sub_devices = pus.size() > 1 ? uint32_t(pus.size()) : 0;
   return c;

@@ -42,6 +42,11 @@ bool isClangs(std::string_view name) {
          std::end(clang_extensions);
 }
 
+// Feature macros that come with an extension, in any version of the language.
+bool isOfExtension(std::string_view name) {
+  return name.starts_with("__opencl_c_integer_dot_product_") || name.starts_with("__opencl_c_ext_");
+}
+
 void setMember(std::set<std::string>& names, const std::string& name, bool member) {
   if (member)
     names.insert(name);
@@ -77,7 +82,8 @@ std::vector<std::string> languageArguments(const Options& options,
       defines.push_back(name);
   };
   for (const std::string& name : names) add(name, isClangs(name));
-  if (standard->family == Family::c1) macros.clear();
+  if (standard->family == Family::c1)
+    std::erase_if(macros, [](const std::string& name) { return !isOfExtension(name); });
   for (const std::string& name : macros)
     add(name, standard->family == Family::c3 && isClangs(name));
   arguments.push_back(extensions);

@@ -145,5 +145,112 @@ TEST_F(Language, ProgramScopeVariables) {
             4 * sizeof(cl_int) + sizeof(void*));
 }
 
+TEST_F(Language, ExtendedAsyncCopies) {
+  // A block out of the middle of a picture, into tight local memory and back to another place.
+  constexpr char source[] =
+      "kernel void k(global const short* in, global short* out, local short* block) {\n"
+      "  event_t e = async_work_group_copy_2D2D(block, 0, in, 2 * 10 + 3, sizeof(short), 4, 3, "
+      "10,\n"
+      "                                         4, (event_t)0);\n"
+      "  wait_group_events(1, &e);\n"
+      "  e = async_work_group_copy_3D3D(out, 5, block, 0, sizeof(short), 2, 3, 2, 4, 2, 10, 60,\n"
+      "                                 (event_t)0);\n"
+      "  async_work_group_copy_fence(CLK_GLOBAL_MEM_FENCE);\n"
+      "  wait_group_events(1, &e);\n"
+      "}\n";
+  for (const char* standard : {"-cl-std=CL1.2", "-cl-std=CL3.0"}) {
+    const OwnedKernel k = kernel(built(source, standard), "k");
+    std::vector<cl_short> values(100), expected(120);
+    std::iota(values.begin(), values.end(), cl_short{1000});
+    for (size_t plane = 0; plane < 2; ++plane)
+      for (size_t line = 0; line < 3; ++line)
+        for (size_t x = 0; x < 2; ++x)
+          expected[5 + 60 * plane + 10 * line + x] = values[(2 + line) * 10 + 3 + 2 * plane + x];
+    const OwnedMem in = upload(values), out = upload(std::vector<cl_short>(120));
+    set(k, in, out, Local{12 * sizeof(cl_short)});
+    run(k, {{8}, {8}});
+    EXPECT_EQ(download<cl_short>(out), expected) << standard;
+  }
+}
+
+TEST_F(Language, IntegerDotProducts) {
+  const OwnedKernel k = kernel(
+      built("kernel void k(global int* o, uint a, uint b) {\n"
+            "  char4 s = as_char4(a); uchar4 u = as_uchar4(b);\n"
+            "  o[0] = dot(s, s); o[1] = dot(u, u); o[2] = dot(s, u); o[3] = dot(u, s);\n"
+            "  o[4] = dot_4x8packed_su_int(a, b); o[5] = dot_4x8packed_uu_uint(b, b);\n"
+            "  o[6] = dot_acc_sat(s, s, INT_MAX - 1); o[7] = dot_acc_sat(s, u, INT_MIN + 1);\n"
+            "  o[8] = dot_acc_sat_4x8packed_uu_uint(b, b, UINT_MAX - 5u) == UINT_MAX;\n"
+            "}\n"),
+      "k");
+  const OwnedMem out = upload(std::vector<cl_int>(9));
+  set(k, out, cl_uint{0xff80'0102}, cl_uint{0xff80'ff03});  // 2, 1, -128, -1 and 3, 255, 128, 255
+  run(k, {{1}});
+  const cl_int mixed = 2 * 3 + 255 - 128 * 128 - 255;
+  const cl_int squares = 9 + 255 * 255 + 128 * 128 + 255 * 255;
+  const cl_int own = 4 + 1 + 128 * 128 + 1;
+  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{own, squares, mixed, mixed, mixed, squares,
+                                                        std::numeric_limits<cl_int>::max(),
+                                                        std::numeric_limits<cl_int>::min(), 1}));
+}
+
+TEST_F(Language, ExtendedBitOperations) {
+  const OwnedKernel k = kernel(
+      built(
+          "kernel void k(global long* o, long a, uint offset, uint count) {\n"
+          "  o[0] = bitfield_insert((short)a, (short)-1, offset, count);\n"
+          "  o[1] = bitfield_extract_signed((short2)a, offset, count).y;\n"
+          "  o[2] = bitfield_extract_unsigned((int)a, offset, count);\n"
+          "  o[3] = bitfield_insert(a, 0L, offset, 0); o[4] = bitfield_extract_signed(a, 0, 64);\n"
+          "  o[5] = bitfield_extract_unsigned((char)a, offset, 0);\n"
+          "  o[6] = bit_reverse((uchar3)a).z;\n"
+          "}\n"),
+      "k");
+  const OwnedMem out = upload(std::vector<cl_long>(7));
+  set(k, out, cl_long{0x1234'5678'9abc'4d21}, cl_uint{4}, cl_uint{8});
+  run(k, {{1}});
+  EXPECT_EQ(download<cl_long>(out),
+            (std::vector<cl_long>{0x4ff1, cl_char(0xd2), 0xd2, 0x1234'5678'9abc'4d21,
+                                  0x1234'5678'9abc'4d21, 0, 0x84}));
+}
+
+TEST_F(Language, FloatAtomics) {
+  const OwnedKernel k = make(
+      "kernel void k(global atomic_float* sum, global atomic_double* most) {\n"
+      "  local atomic_float least;\n"
+      "  if (get_local_id(0) == 0) atomic_init(&least, 1000.0f);\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  float x = get_global_id(0);\n"
+      "  atomic_fetch_add(sum, x);\n"
+      "  atomic_fetch_max_explicit(most, (double)x, memory_order_relaxed, memory_scope_device);\n"
+      "  atomic_fetch_min(&least, x - 3.0f);\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  if (get_local_id(0) == 0) atomic_fetch_sub(sum, atomic_load(&least));\n"
+      "}\n",
+      "k");
+  const OwnedMem sum = upload(std::vector<cl_float>{0}), most = upload(std::vector<cl_double>{-1});
+  set(k, sum, most);
+  run(k, {{64}, {16}});
+  // Less the least value of each of four groups: -3, 13, 29 and 45.
+  EXPECT_EQ(download<cl_float>(sum)[0], 63 * 32 - (0 + 16 + 32 + 48 - 4 * 3));
+  EXPECT_EQ(download<cl_double>(most)[0], 63);
+}
+
+TEST_F(Language, WideLegacyAtomics) {
+  const OwnedKernel k = kernel(
+      built("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+            "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n"
+            "kernel void k(global long* o) {\n"
+            "  long x = (long)get_global_id(0) << 33;\n"
+            "  atom_add(o, x); atom_max(o + 1, x); atom_or((global ulong*)o + 2, (ulong)x);\n"
+            "}\n"),
+      "k");
+  const OwnedMem out = upload(std::vector<cl_long>(3));
+  set(k, out);
+  run(k, {{100}});
+  EXPECT_EQ(download<cl_long>(out),
+            (std::vector<cl_long>{cl_long{4950} << 33, cl_long{99} << 33, cl_long{127} << 33}));
+}
+
 }  // namespace
 }  // namespace weft::e2e

@@ -1,0 +1,16 @@
+// What Clang 19 does not declare by itself; appended to its opencl-c-base.h.
+#ifdef cl_khr_extended_async_copies
+#define WEFT_RECT_COPIES(to, from)                                                                \
+  event_t __attribute__((overloadable, convergent)) async_work_group_copy_2D2D(                   \
+      to void*, size_t, const from void*, size_t, size_t, size_t, size_t, size_t, size_t,         \
+      event_t);                                                                                   \
+  event_t __attribute__((overloadable, convergent)) async_work_group_copy_3D3D(                   \
+      to void*, size_t, const from void*, size_t, size_t, size_t, size_t, size_t, size_t, size_t, \
+      size_t, size_t, event_t);
+WEFT_RECT_COPIES(__local, __global)
+WEFT_RECT_COPIES(__global, __local)
+#undef WEFT_RECT_COPIES
+#endif
+#ifdef cl_khr_async_work_group_copy_fence
+void __attribute__((overloadable, convergent)) async_work_group_copy_fence(cl_mem_fence_flags);
+#endif
