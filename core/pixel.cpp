@@ -20,8 +20,9 @@ uint32_t roundUnorm(float value, unsigned bits) {
 uint32_t roundSnorm(float value, unsigned bits) {
   const float top = static_cast<float>((1u << (bits - 1)) - 1);
   if (std::isnan(value)) return 0;
+  // Saturation knows the value below -1 that two's complement has.
   return static_cast<uint32_t>(
-      static_cast<int32_t>(std::nearbyint(std::clamp(value, -1.0f, 1.0f) * top)));
+      static_cast<int32_t>(std::nearbyint(std::clamp(value * top, -top - 1.0f, top))));
 }
 
 // Round to nearest even, with subnormal numbers.

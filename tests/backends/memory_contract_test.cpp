@@ -159,6 +159,33 @@ TEST_P(MemoryContract, FillsRepeatThePattern) {
   }
 }
 
+TEST_P(MemoryContract, FillsCoverRowsOnly) {
+  constexpr size_t size = 4096, pattern_size = 4;
+  auto memory = device->allocate(size, 128);
+  write(*memory, std::vector<uint8_t>(size, 0xee).data(), size);
+  const auto pattern = randomBytes(pattern_size, 1);
+  port::Fill fill;
+  fill.memory = memory.get();
+  fill.offset = 8;
+  fill.size = 20;
+  std::memcpy(fill.pattern.data(), pattern.data(), pattern_size);
+  fill.pattern_size = pattern_size;
+  fill.rows = 3;
+  fill.slices = 2;
+  fill.row_pitch = 64;
+  fill.slice_pitch = 1024;
+  run(*transfers, fill);
+  std::vector<uint8_t> expected(size, 0xee);
+  for (size_t slice = 0; slice < fill.slices; ++slice)
+    for (size_t row = 0; row < fill.rows; ++row)
+      for (size_t i = 0; i < fill.size; ++i)
+        expected[fill.offset + slice * fill.slice_pitch + row * fill.row_pitch + i] =
+            pattern[i % pattern_size];
+  std::vector<uint8_t> result(size);
+  read(*memory, result.data(), size);
+  EXPECT_TRUE(result == expected);
+}
+
 TEST_P(MemoryContract, NothingIsMovedForNoBytes) {
   auto memory = device->allocate(64, 128);
   port::Fill fill;
