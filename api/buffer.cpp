@@ -24,7 +24,7 @@ constexpr InfoRow<MemObject> rows[] = {
     // "Returns 0 if memobj is not a sub-buffer object."
     {CL_MEM_OFFSET,
      [](MemObject& m) { return m.type() == CL_MEM_OBJECT_BUFFER ? m.origin() : size_t{0}; }},
-    {CL_MEM_USES_SVM_POINTER, always<cl_bool{CL_FALSE}>},
+    {CL_MEM_USES_SVM_POINTER, [](MemObject& m) { return cl_bool{m.usesSvm()}; }},
     {CL_MEM_PROPERTIES, [](MemObject& m) { return m.properties(); }},
 };
 
@@ -38,6 +38,14 @@ void checkSize(const Context& context, size_t size) {
           CL_INVALID_BUFFER_SIZE);
 }
 
+// "CL_INVALID_BUFFER_SIZE if [...] host_ptr is a pointer returned by clSVMAlloc and size is greater
+// than the size passed to clSVMAlloc."
+void requireInsideSvm(const Context& context, const void* host_ptr, size_t size) {
+  const Ref<SvmAllocation> allocation = context.svm().find(host_ptr);
+  require(!allocation || allocation->holds(host_ptr, size), CL_INVALID_BUFFER_SIZE,
+          "larger than the SVM allocation");
+}
+
 cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
                   size_t size, void* host_ptr) {
   Context& owner = toContext(context);
@@ -47,6 +55,7 @@ cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_me
   checkFlags(flags);
   checkSize(owner, size);
   checkHostPtr(flags, host_ptr);
+  if (flags & CL_MEM_USE_HOST_PTR) requireInsideSvm(owner, host_ptr, size);
   return give(make<Buffer>(Ref<Context>(&owner), flags, size, host_ptr, std::move(list)));
 }
 

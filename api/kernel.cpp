@@ -1,7 +1,41 @@
 // Specification 5.9: creating kernels and setting their arguments.
+#include <cstring>
+
 #include "api/checks.h"
 #include "api/entry.h"
 #include "api/entry_points.h"
+
+namespace weft::api {
+namespace {
+
+// "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
+Kernel& toSvmKernel(cl_kernel handle) {
+  Kernel& kernel = toKernel(handle);
+  require(kernel.context().sharedMemory() != port::shares_nothing, CL_INVALID_OPERATION,
+          "no device of the context supports SVM");
+  return kernel;
+}
+
+void setSvmPointers(Kernel& kernel, size_t size, const void* value) {
+  require(size % sizeof(void*) == 0, CL_INVALID_VALUE, "size of a list of pointers");
+  std::vector<const void*> pointers(size / sizeof(void*));
+  if (size) std::memcpy(pointers.data(), value, size);
+  kernel.setSvmPointers(std::move(pointers));
+}
+
+// "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value
+// is CL_TRUE but no devices in context associated with kernel support fine-grain system SVM
+// allocations." Where they do, every kernel may use any memory: there is nothing to remember.
+void checkFineGrainSystem(const Kernel& kernel, size_t size, const void* value) {
+  require(size == sizeof(cl_bool), CL_INVALID_VALUE, "size of a cl_bool");
+  cl_bool wanted = CL_FALSE;
+  std::memcpy(&wanted, value, sizeof wanted);
+  require(!wanted || kernel.context().sharedMemory() & port::shares_all_memory,
+          CL_INVALID_OPERATION, "no device has fine-grained system SVM");
+}
+
+}  // namespace
+}  // namespace weft::api
 
 using namespace weft;
 using namespace weft::api;
@@ -44,18 +78,25 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t ar
   return call([&] { toKernel(kernel).setArgument(arg_index, arg_size, arg_value); });
 }
 
-// "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM." None
-// does.
-cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint, const void*) {
-  return call([&] {
-    toKernel(kernel);
-    throw Error(CL_INVALID_OPERATION, "no device of the context supports SVM");
-  });
+cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
+                                            const void* arg_value) {
+  return call([&] { toSvmKernel(kernel).setSvmArgument(arg_index, arg_value); });
 }
 
-cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info, size_t, const void*) {
+cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,
+                                       size_t param_value_size, const void* param_value) {
   return call([&] {
-    toKernel(kernel);
-    throw Error(CL_INVALID_OPERATION, "no device of the context supports SVM");
+    Kernel& target = toSvmKernel(kernel);
+    // An empty list of pointers is one, too: it takes back what was set.
+    const bool empty = param_name == CL_KERNEL_EXEC_INFO_SVM_PTRS && param_value_size == 0;
+    require(param_value || empty, CL_INVALID_VALUE, "no value");
+    switch (param_name) {
+      case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+        return setSvmPointers(target, param_value_size, param_value);
+      case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+        return checkFineGrainSystem(target, param_value_size, param_value);
+      default:
+        throw Error(CL_INVALID_VALUE, "unknown execution information");
+    }
   });
 }

@@ -12,10 +12,7 @@ namespace {
 constexpr cl_map_flags write_flags = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
 void checkMapFlags(const MemObject& object, cl_map_flags flags) {
-  require((flags & ~(CL_MAP_READ | write_flags)) == 0, CL_INVALID_VALUE, "unknown map flag");
-  // "CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive."
-  require(!(flags & CL_MAP_WRITE_INVALIDATE_REGION) || !(flags & (CL_MAP_READ | CL_MAP_WRITE)),
-          CL_INVALID_VALUE, "contents are either wanted or not");
+  requireMapFlags(flags);
   if (flags & CL_MAP_READ) requireHostMayRead(object);
   if (flags & write_flags) requireHostMayWrite(object);
 }

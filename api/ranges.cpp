@@ -1,5 +1,7 @@
 #include "api/ranges.h"
 
+#include <bit>
+
 namespace weft::api {
 namespace {
 
@@ -20,6 +22,19 @@ size_t multiplyAdd(size_t a, size_t b, size_t c) {
                         static_cast<int>(__builtin_add_overflow(product, c, &sum));
   require(!overflow, CL_INVALID_VALUE, "the rectangle is larger than memory");
   return sum;
+}
+
+void requirePattern(const void* pattern, size_t size) {
+  constexpr size_t longest = 128;
+  require(pattern && std::has_single_bit(size) && size <= longest, CL_INVALID_VALUE, "pattern");
+}
+
+void requireMapFlags(cl_map_flags flags) {
+  constexpr cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+  require((flags & ~known) == 0, CL_INVALID_VALUE, "unknown map flag");
+  // "CL_MAP_READ or CL_MAP_WRITE and CL_MAP_WRITE_INVALIDATE_REGION are mutually exclusive."
+  require(!(flags & CL_MAP_WRITE_INVALIDATE_REGION) || !(flags & (CL_MAP_READ | CL_MAP_WRITE)),
+          CL_INVALID_VALUE, "contents are either wanted or not");
 }
 
 void requireRange(size_t offset, size_t size, size_t limit) {

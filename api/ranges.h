@@ -11,6 +11,13 @@ namespace weft::api {
 // a * b + c, or CL_INVALID_VALUE when it does not fit.
 size_t multiplyAdd(size_t a, size_t b, size_t c);
 
+// "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of {1,
+// 2, 4, 8, 16, 32, 64, 128}."
+void requirePattern(const void* pattern, size_t size);
+
+// CL_INVALID_VALUE unless the flags of a map are known and agree.
+void requireMapFlags(cl_map_flags flags);
+
 // "CL_INVALID_VALUE if the region specified by offset and size is out of bounds."
 void requireRange(size_t offset, size_t size, size_t limit);
 

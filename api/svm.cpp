@@ -1,53 +1,185 @@
-// Specification 5.6: shared virtual memory. No device has it.
+// Specification 5.6: shared virtual memory.
+#include "core/svm.h"
+
+#include <bit>
+
 #include "api/checks.h"
 #include "api/entry.h"
-#include "api/unsupported.h"
+#include "api/ranges.h"
+#include "scheduler/enqueue.h"
+
+namespace weft::api {
+namespace {
+
+constexpr cl_svm_mem_flags access_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+constexpr size_t largest_type = sizeof(cl_long16);
+
+// "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
+Queue& toSvmQueue(cl_command_queue handle) {
+  Queue& queue = toQueue(handle);
+  require(queue.context().sharedMemory() != port::shares_nothing, CL_INVALID_OPERATION,
+          "the device does not support shared virtual memory");
+  return queue;
+}
+
+// Throws anything where clSVMAlloc returns NULL.
+void checkAllocation(const Context& context, cl_svm_mem_flags flags, size_t size,
+                     cl_uint alignment) {
+  constexpr cl_svm_mem_flags known =
+      access_flags | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+  const bool fine = flags & CL_MEM_SVM_FINE_GRAIN_BUFFER;
+  const bool atomics = flags & CL_MEM_SVM_ATOMICS;
+  const uint32_t shared = context.sharedMemory();
+  require((flags & ~known) == 0 && std::popcount(flags & access_flags) <= 1, CL_INVALID_VALUE,
+          "unknown flags, or flags that exclude each other");
+  require(fine || !atomics, CL_INVALID_VALUE, "atomics need fine-grained memory");
+  require(shared & port::shares_coarse_buffers, CL_INVALID_OPERATION, "no SVM in this context");
+  require(!fine || shared & port::shares_fine_buffers, CL_INVALID_OPERATION, "no fine-grained SVM");
+  require(!atomics || shared & port::shares_atomics, CL_INVALID_OPERATION, "no SVM atomics");
+  // "It must be a power of two up to the largest data type supported by the OpenCL device."
+  require(alignment == 0 || (std::has_single_bit(alignment) && alignment <= largest_type),
+          CL_INVALID_VALUE, "alignment");
+  // "... size is 0 or > CL_DEVICE_MAX_MEM_ALLOC_SIZE value for any device in context."
+  require(size > 0, CL_INVALID_BUFFER_SIZE);
+  for (const Ref<Device>& device : context.devices())
+    require(size <= device->capabilities().max_allocation_bytes, CL_INVALID_BUFFER_SIZE);
+}
+
+// A range that starts in an allocation ends in it. One of no allocation is the host's own memory,
+// which `may_be_anywhere`, or which all devices can use.
+void checkRange(const Context& context, const void* pointer, size_t size, bool may_be_anywhere) {
+  require(pointer != nullptr, CL_INVALID_VALUE, "no memory");
+  if (const Ref<SvmAllocation> allocation = context.svm().find(pointer))
+    require(allocation->holds(pointer, size), CL_INVALID_VALUE, "beyond the SVM allocation");
+  else
+    require(may_be_anywhere || context.sharedMemory() & port::shares_all_memory, CL_INVALID_VALUE,
+            "not shared virtual memory");
+}
+
+// "CL_INVALID_VALUE if sizes[i] is non-zero range [svm_pointers[i], svm_pointers[i] + sizes[i]) is
+// not contained within an existing clSVMAlloc allocation."
+void checkMigration(const Context& context, std::span<const void* const> pointers,
+                    const size_t* sizes) {
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    const Ref<SvmAllocation> allocation = context.svm().find(pointers[i]);
+    require(allocation && allocation->holds(pointers[i], sizes ? sizes[i] : 0), CL_INVALID_VALUE,
+            "not in an SVM allocation");
+  }
+}
+
+bool overlap(const void* a, const void* b, size_t size) {
+  const auto x = reinterpret_cast<size_t>(a), y = reinterpret_cast<size_t>(b);
+  return (x > y ? x - y : y - x) < size;
+}
+
+}  // namespace
+}  // namespace weft::api
 
 using namespace weft;
 using namespace weft::api;
 
-// "[...] otherwise, it will return a NULL pointer": among the reasons, "there are no devices in
-// context that support SVM".
-void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags, size_t, cl_uint) {
+void* CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size,
+                             cl_uint alignment) {
   return create(nullptr, [&]() -> void* {
-    toContext(context);
-    return nullptr;
+    const Context& owner = toContext(context);
+    checkAllocation(owner, flags, size, alignment);
+    return owner.svm().allocate(size);
   });
 }
 
-// "If svm_pointer is NULL, no action occurs"; nothing else can come from clSVMAlloc.
-void CL_API_CALL clSVMFree(cl_context, void*) {
-  call([] {});
+void CL_API_CALL clSVMFree(cl_context context, void* svm_pointer) {
+  call([&] {
+    const Context& owner = toContext(context);
+    // "If NULL is passed in svm_pointer, no action occurs."
+    if (svm_pointer) require(owner.svm().free(svm_pointer), CL_INVALID_VALUE, "not allocated");
+  });
 }
 
-cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue command_queue, cl_uint, void*[],
-                                    void(CL_CALLBACK*)(cl_command_queue, cl_uint, void*[], void*),
-                                    void*, cl_uint, const cl_event*, cl_event*) {
-  return call([&] { noSvm(toQueue(command_queue)); });
+cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue command_queue, cl_uint num_svm_pointers,
+                                    void* svm_pointers[], SvmFreeFunction pfn_free_func,
+                                    void* user_data, cl_uint num_events_in_wait_list,
+                                    const cl_event* event_wait_list, cl_event* event) {
+  return call([&] {
+    Queue& queue = toSvmQueue(command_queue);
+    require((num_svm_pointers == 0) == (svm_pointers == nullptr), CL_INVALID_VALUE,
+            "pointers and their number");
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    giveEvent(
+        enqueueSvmFree(queue, {svm_pointers, num_svm_pointers}, pfn_free_func, user_data, waits),
+        event);
+  });
 }
 
-cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool, void*, const void*,
-                                      size_t, cl_uint, const cl_event*, cl_event*) {
-  return call([&] { noSvm(toQueue(command_queue)); });
+cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool blocking_copy,
+                                      void* dst_ptr, const void* src_ptr, size_t size,
+                                      cl_uint num_events_in_wait_list,
+                                      const cl_event* event_wait_list, cl_event* event) {
+  return call([&] {
+    Queue& queue = toSvmQueue(command_queue);
+    checkRange(queue.context(), dst_ptr, size, true);
+    checkRange(queue.context(), src_ptr, size, true);
+    require(!overlap(dst_ptr, src_ptr, size), CL_MEM_COPY_OVERLAP);
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    finishCommand(enqueueSvmCopy(queue, dst_ptr, src_ptr, size, waits), blocking_copy, event);
+  });
 }
 
-cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void*, const void*, size_t,
-                                       size_t, cl_uint, const cl_event*, cl_event*) {
-  return call([&] { noSvm(toQueue(command_queue)); });
+cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm_ptr,
+                                       const void* pattern, size_t pattern_size, size_t size,
+                                       cl_uint num_events_in_wait_list,
+                                       const cl_event* event_wait_list, cl_event* event) {
+  return call([&] {
+    Queue& queue = toSvmQueue(command_queue);
+    checkRange(queue.context(), svm_ptr, size, false);
+    requirePattern(pattern, pattern_size);
+    require(reinterpret_cast<size_t>(svm_ptr) % pattern_size == 0 && size % pattern_size == 0,
+            CL_INVALID_VALUE, "address or size is not a multiple of the pattern's size");
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    giveEvent(enqueueSvmFill(queue, svm_ptr, pattern, pattern_size, size, waits), event);
+  });
 }
 
-cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool, cl_map_flags, void*,
-                                   size_t, cl_uint, const cl_event*, cl_event*) {
-  return call([&] { noSvm(toQueue(command_queue)); });
+cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool blocking_map,
+                                   cl_map_flags map_flags, void* svm_ptr, size_t size,
+                                   cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                                   cl_event* event) {
+  return call([&] {
+    Queue& queue = toSvmQueue(command_queue);
+    require(size > 0, CL_INVALID_VALUE, "nothing to map");
+    checkRange(queue.context(), svm_ptr, size, false);
+    requireMapFlags(map_flags);
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    const void* const pointer = svm_ptr;
+    finishCommand(enqueueSvmSync(queue, CL_COMMAND_SVM_MAP, {&pointer, 1}, waits), blocking_map,
+                  event);
+  });
 }
 
-cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void*, cl_uint,
-                                     const cl_event*, cl_event*) {
-  return call([&] { noSvm(toQueue(command_queue)); });
+cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void* svm_ptr,
+                                     cl_uint num_events_in_wait_list,
+                                     const cl_event* event_wait_list, cl_event* event) {
+  return call([&] {
+    Queue& queue = toSvmQueue(command_queue);
+    checkRange(queue.context(), svm_ptr, 0, false);
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    const void* const pointer = svm_ptr;
+    giveEvent(enqueueSvmSync(queue, CL_COMMAND_SVM_UNMAP, {&pointer, 1}, waits), event);
+  });
 }
 
-cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uint, const void**,
-                                          const size_t*, cl_mem_migration_flags, cl_uint,
-                                          const cl_event*, cl_event*) {
-  return call([&] { noSvm(toQueue(command_queue)); });
+cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uint num_svm_pointers,
+                                          const void** svm_pointers, const size_t* sizes,
+                                          cl_mem_migration_flags flags,
+                                          cl_uint num_events_in_wait_list,
+                                          const cl_event* event_wait_list, cl_event* event) {
+  return call([&] {
+    Queue& queue = toSvmQueue(command_queue);
+    require(num_svm_pointers > 0 && svm_pointers, CL_INVALID_VALUE, "no pointers");
+    constexpr auto known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    require((flags & ~cl_mem_migration_flags{known}) == 0, CL_INVALID_VALUE);
+    const std::span<const void* const> pointers(svm_pointers, num_svm_pointers);
+    checkMigration(queue.context(), pointers, sizes);
+    const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
+    giveEvent(enqueueSvmSync(queue, CL_COMMAND_SVM_MIGRATE_MEM, pointers, waits), event);
+  });
 }

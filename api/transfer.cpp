@@ -1,6 +1,4 @@
 // Specification 5.2.2 to 5.2.4: reading, writing, copying and filling buffers.
-#include <bit>
-
 #include "api/buffer_argument.h"
 #include "api/entry.h"
 #include "api/ranges.h"
@@ -19,8 +17,6 @@ RectLayout layoutIn(const Buffer& buffer, const size_t* origin, const Region& re
   requireRange(layout.offset(), spanOf(layout, region), buffer.size());
   return layout;
 }
-
-constexpr size_t max_pattern_bytes = 128;
 
 }  // namespace
 }  // namespace weft::api
@@ -156,8 +152,7 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem bu
     Queue& queue = toQueue(command_queue);
     Buffer& target = bufferFor(queue, buffer);
     requireRange(offset, size, target.size());
-    require(pattern && std::has_single_bit(pattern_size) && pattern_size <= max_pattern_bytes,
-            CL_INVALID_VALUE, "pattern");
+    requirePattern(pattern, pattern_size);
     require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
             "offset or size is not a multiple of the pattern's size");
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/reaper.h"
+#include "core/svm.h"
 
 namespace weft {
 
@@ -13,9 +14,14 @@ Context::Context(Platform& platform, std::vector<Ref<Device>> devices,
       properties_(std::move(properties)),
       notify_(notify),
       notify_user_(notify_user),
-      single_space_(std::all_of(devices_.begin(), devices_.end(), [](const Ref<Device>& device) {
-        return device->capabilities().memory_space == port::host_space;
-      })) {}
+      single_space_(std::all_of(devices_.begin(), devices_.end(),
+                                [](const Ref<Device>& device) {
+                                  return device->capabilities().memory_space == port::host_space;
+                                })),
+      shared_memory_(platform.sharedMemory()),
+      svm_(std::make_unique<SvmTable>(*this)) {}
+
+Context::~Context() = default;
 
 bool Context::has(const Device& device) const {
   return std::any_of(devices_.begin(), devices_.end(),

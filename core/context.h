@@ -19,6 +19,8 @@ class ContextState {
   virtual ~ContextState() = default;
 };
 
+class SvmTable;
+
 // Thread-safe. Keeps its devices alive.
 class Context final : public HandleObject<_cl_context> {
  public:
@@ -41,6 +43,10 @@ class Context final : public HandleObject<_cl_context> {
   // True when all devices and the host share one memory space: nothing ever migrates.
   bool singleSpace() const { return single_space_; }
 
+  // What all devices of the context have (port::SharedMemory), and the allocations.
+  uint32_t sharedMemory() const { return shared_memory_; }
+  SvmTable& svm() const { return *svm_; }
+
   // Tells the application through its notify callback, if it gave one.
   void report(const std::string& message) const;
   bool listens() const { return notify_ != nullptr; }
@@ -59,6 +65,7 @@ class Context final : public HandleObject<_cl_context> {
     void* user;
   };
 
+  ~Context() override;
   void dispose() noexcept override;
   void destroy() noexcept;
 
@@ -68,6 +75,8 @@ class Context final : public HandleObject<_cl_context> {
   Notify notify_;
   void* notify_user_;
   bool single_space_;
+  uint32_t shared_memory_;
+  std::unique_ptr<SvmTable> svm_;
   Guarded<std::vector<Destructor>> destructors_;
   std::unique_ptr<ContextState> state_;
 };

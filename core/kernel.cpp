@@ -93,7 +93,8 @@ Kernel::Kernel(const Kernel& other)
       program_(other.program_),
       name_(other.name_),
       devices_(other.devices_),
-      slots_(other.slots_) {}
+      slots_(other.slots_),
+      svm_pointers_(other.svm_pointers_) {}
 
 const DeviceKernel* Kernel::on(const Device& device) const {
   const auto& named = program().devices();
@@ -151,6 +152,7 @@ void Kernel::setLocal(Slot& slot, size_t size, const void* value) {
 void Kernel::setBuffer(Slot& slot, size_t size, const void* value) {
   require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
   const auto handle = handleIn<cl_mem>(value);
+  slot.value.svm = nullptr;
   if (!handle) {
     slot.memory = {};
     return;
@@ -197,12 +199,39 @@ void Kernel::setValue(Slot& slot, const ArgumentInfo& info, size_t size, const v
   slot.value.bytes.assign(value, size);
 }
 
+// "The SVM pointer can only be used for arguments that are declared to be a pointer to global or
+// constant memory."
+void Kernel::setSvmArgument(cl_uint index, const void* pointer) {
+  const auto& arguments = info().arguments;
+  require(index < arguments.size(), CL_INVALID_ARG_INDEX);
+  const ArgumentKind kind = arguments[index].kind;
+  require(kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer,
+          CL_INVALID_ARG_VALUE, "not a pointer to global or constant memory");
+  require(!pointer || context().sharedMemory() & port::shares_all_memory ||
+              context().svm().find(pointer),
+          CL_INVALID_ARG_VALUE, "not shared virtual memory");
+  Slot& slot = slots_[index];
+  slot.memory = {};
+  slot.value.svm = pointer;
+  slot.value.set = true;
+}
+
 Ref<ArgumentSet> Kernel::arguments() const {
   auto set = make<ArgumentSet>();
+  const bool any_memory = context().sharedMemory() & port::shares_all_memory;
+  const auto use = [&](const void* pointer) {
+    Ref<SvmAllocation> allocation = context().svm().find(pointer);
+    const bool found = static_cast<bool>(allocation);
+    if (found) set->svm.push_back(std::move(allocation));
+    return found;
+  };
+  for (const void* pointer : svm_pointers_) use(pointer);
   set->values.reserve(slots_.size());
   for (const Slot& slot : slots_) {
     require(slot.value.set, CL_INVALID_KERNEL_ARGS, "an argument was never set");
     ArgumentValue& value = set->values.emplace_back(slot.value);
+    require(!slot.value.svm || use(slot.value.svm) || any_memory, CL_INVALID_KERNEL_ARGS,
+            "an argument's SVM allocation was freed");
     if (!slot.memory) continue;
     value.memory = slot.memory.lock();
     require(static_cast<bool>(value.memory), CL_INVALID_KERNEL_ARGS,

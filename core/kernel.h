@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/program.h"
+#include "core/svm.h"
 
 namespace weft {
 
@@ -30,15 +31,17 @@ class ArgumentBytes {
 
 struct ArgumentValue {
   bool set = false;
-  ArgumentBytes bytes;     // by-value arguments and samplers
-  Ref<MemObject> memory;   // buffers and images; null is a null pointer
-  size_t local_bytes = 0;  // local pointer arguments
+  ArgumentBytes bytes;        // by-value arguments and samplers
+  Ref<MemObject> memory;      // buffers and images; null is a null pointer
+  const void* svm = nullptr;  // pointer arguments set to an address in shared virtual memory
+  size_t local_bytes = 0;     // local pointer arguments
 };
 
 // The arguments as one launch sees them, with the memory objects kept alive.
 class ArgumentSet final : public Object, public pool::Pooled {
  public:
   std::vector<ArgumentValue> values;
+  std::vector<Ref<SvmAllocation>> svm;  // those that arguments or the execution info point into
 };
 
 // The kernel on one device.
@@ -73,6 +76,11 @@ class Kernel final : public HandleObject<_cl_kernel> {
   // CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER, CL_INVALID_DEVICE_QUEUE.
   void setArgument(cl_uint index, size_t size, const void* value);
 
+  // clSetKernelArgSVMPointer; likewise. Throws CL_INVALID_ARG_INDEX, _VALUE.
+  void setSvmArgument(cl_uint index, const void* pointer);
+  // CL_KERNEL_EXEC_INFO_SVM_PTRS: what launches use besides their arguments; replaces what was set.
+  void setSvmPointers(std::vector<const void*> pointers) { svm_pointers_ = std::move(pointers); }
+
   // The current arguments, for one launch. Throws CL_INVALID_KERNEL_ARGS when one was never set or
   // its memory object is gone.
   Ref<ArgumentSet> arguments() const;
@@ -99,6 +107,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   std::string name_;
   std::vector<DeviceKernel> devices_;
   std::vector<Slot> slots_;
+  std::vector<const void*> svm_pointers_;
 };
 
 // clCreateKernelsInProgram: "Kernel objects are not created for any __kernel functions in program

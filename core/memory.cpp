@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/reaper.h"
+#include "core/svm.h"
 
 namespace weft {
 namespace {
@@ -52,13 +53,19 @@ port::Device* deviceIn(const Context& context, port::MemorySpace space) {
 
 }  // namespace
 
-Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host)
+Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
+                 bool in_place)
     : context_(context),
       bytes_(bytes),
       use_host_ptr_(use_host_ptr),
-      initialised_on_host_(initialised_on_host) {}
+      initialised_on_host_(initialised_on_host),
+      in_place_(in_place) {}
 
-Storage::~Storage() = default;
+Storage::~Storage() {
+  // What was imported goes before what it was imported from.
+  const auto allocations = allocations_.lock();
+  while (!allocations->empty()) allocations->pop_back();
+}
 
 std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
   port::Device* device = deviceIn(context_, space);
@@ -73,13 +80,23 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
   return device->allocate(bytes_, host_alignment);
 }
 
+std::unique_ptr<port::Memory> Storage::share(port::MemorySpace space, void* host) const {
+  auto memory = deviceIn(context_, space)->import(host, bytes_);
+  require(memory && memory->deviceAddress() == reinterpret_cast<uint64_t>(host),
+          CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device cannot use the memory at its address");
+  return memory;
+}
+
 port::Memory& Storage::in(port::MemorySpace space) {
   if (space == port::host_space)
     if (port::Memory* host = host_.load(std::memory_order_acquire)) return *host;
+  void* const shared =
+      in_place_ && space != port::host_space ? in(port::host_space).host() : nullptr;
   auto allocations = allocations_.lock();
   for (const Allocation& allocation : *allocations)
     if (allocation.space == space) return *allocation.memory;
-  port::Memory& memory = *allocations->emplace_back(Allocation{space, allocate(space)}).memory;
+  auto made = shared ? share(space, shared) : allocate(space);
+  port::Memory& memory = *allocations->emplace_back(Allocation{space, std::move(made)}).memory;
   if (space == port::host_space) host_.store(&memory, std::memory_order_release);
   return memory;
 }
@@ -99,8 +116,10 @@ MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags
       size_(size),
       host_ptr_(flags & CL_MEM_USE_HOST_PTR ? host_ptr : nullptr),
       properties_(std::move(properties)),
+      svm_(context_->svm().find(host_ptr_)),
       own_storage_(std::make_unique<Storage>(*context_, size, host_ptr_,
-                                             flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR))),
+                                             flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR),
+                                             static_cast<bool>(svm_))),
       storage_(own_storage_.get()) {}
 
 MemObject::MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags,

@@ -24,11 +24,15 @@ class Storage {
  public:
   // `initialised_on_host`: the first contents are in host memory (CL_MEM_COPY_HOST_PTR or
   // CL_MEM_USE_HOST_PTR); otherwise they are undefined.
-  Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host);
+  // `in_place`: every device uses the host's bytes, at the host's address (shared virtual memory).
+  Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
+          bool in_place = false);
   ~Storage();
 
   size_t size() const { return bytes_; }
   bool initialisedOnHost() const { return initialised_on_host_; }
+  // Nothing is ever stale anywhere, so residency has nothing to keep.
+  bool inPlace() const { return in_place_; }
   // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE when the device has no memory left.
   port::Memory& in(port::MemorySpace space);
   // nullptr when nothing was allocated there yet.
@@ -47,11 +51,13 @@ class Storage {
   };
 
   std::unique_ptr<port::Memory> allocate(port::MemorySpace space);
+  std::unique_ptr<port::Memory> share(port::MemorySpace space, void* host) const;
 
   Context& context_;
   size_t bytes_;
   void* use_host_ptr_;
   bool initialised_on_host_;
+  bool in_place_;
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
   Guarded<std::vector<Allocation>> allocations_;
   std::unique_ptr<ResidencyState> residency_;
@@ -85,6 +91,9 @@ class MemObject : public HandleObject<_cl_mem> {
   MemObject* parent() const { return parent_.get(); }
   // Where this object's first byte is in the storage.
   size_t origin() const { return origin_; }
+  // Made with CL_MEM_USE_HOST_PTR on a pointer into shared virtual memory
+  // (CL_MEM_USES_SVM_POINTER).
+  bool usesSvm() const { return parent_ ? parent_->usesSvm() : static_cast<bool>(svm_); }
 
   // The storage of the root, shared by all that was made from it.
   Storage& storage() const { return *storage_; }
@@ -127,6 +136,7 @@ class MemObject : public HandleObject<_cl_mem> {
   size_t origin_ = 0;
   void* host_ptr_;
   std::vector<cl_mem_properties> properties_;
+  Ref<Object> svm_;  // keeps the allocation that host_ptr_ points into
   std::unique_ptr<Storage> own_storage_;
   Storage* storage_;
   Guarded<std::vector<Mapping>> mappings_;

@@ -11,6 +11,8 @@ Platform::Platform(std::vector<std::unique_ptr<port::Backend>> backends,
                             (found.size() == 1 ? " device" : " devices")});
     for (auto& device : found) devices_.push_back(make<Device>(*this, std::move(device)));
   }
+  if (!devices_.empty()) shared_memory_ = ~uint32_t{port::shares_nothing};
+  for (const Ref<Device>& device : devices_) shared_memory_ &= device->capabilities().shared_memory;
 }
 
 std::string Platform::report() const {

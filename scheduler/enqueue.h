@@ -99,6 +99,22 @@ struct NativeMemory {
 Ref<Event> enqueueNative(Queue& queue, NativeFunction function, const void* args, size_t size,
                          std::span<const NativeMemory> objects, WaitList waits);
 
+// Shared virtual memory (specification 5.6). Where a pointer is into an allocation, so is the whole
+// range; otherwise it is memory of the host.
+Ref<Event> enqueueSvmCopy(Queue& queue, void* destination, const void* source, size_t size,
+                          WaitList waits);
+// `pattern_size` is a power of two of at most 128.
+Ref<Event> enqueueSvmFill(Queue& queue, void* pointer, const void* pattern, size_t pattern_size,
+                          size_t size, WaitList waits);
+// Map, unmap, migrate: the memory is in place everywhere, so these only take their turn.
+Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const void* const> pointers,
+                          WaitList waits);
+using SvmFreeFunction = void(CL_CALLBACK*)(cl_command_queue queue, cl_uint count, void* pointers[],
+                                           void* user);
+// Without a function, frees the allocations that begin at the pointers.
+Ref<Event> enqueueSvmFree(Queue& queue, std::span<void* const> pointers, SvmFreeFunction function,
+                          void* user, WaitList waits);
+
 // An empty wait list means everything enqueued before.
 Ref<Event> enqueueMarker(Queue& queue, WaitList waits);
 Ref<Event> enqueueBarrier(Queue& queue, WaitList waits);

@@ -61,6 +61,7 @@ class LaunchCommand final : public Command {
           argument.memory = &object->storage().in(space());
           argument.offset = object->origin();
         }
+        argument.raw_address = reinterpret_cast<uint64_t>(values[i].svm);
       } else if (argument.kind == ArgumentKind::local_pointer) {
         argument.size = values[i].local_bytes;
       } else {

@@ -43,7 +43,9 @@ bool Resolver::claim() {
   auto resolution = std::make_unique<Resolution>();
   std::vector<Access>& accesses = resolution->accesses;
   command_.accesses(accesses);
-  std::erase_if(accesses, [](const Access& access) { return access.begin == access.end; });
+  std::erase_if(accesses, [](const Access& access) {
+    return access.begin == access.end || access.object->storage().inPlace();
+  });
   if (accesses.empty()) return false;
   makeAllocations(accesses);
   const auto tickets = State::of(context_).tickets().lock();

@@ -143,6 +143,8 @@ port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target
   c.printf = true;
   c.language_extensions.assign(std::begin(language_extensions), std::end(language_extensions));
   c.language_features.assign(std::begin(language_features), std::end(language_features));
+  c.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers |
+                    port::shares_all_memory | port::shares_atomics;
   c.max_sub_devices = pus.size() > 1 ? uint32_t(pus.size()) : 0;
   return c;
 }
@@ -198,9 +200,8 @@ std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
   return allocateMemory(bytes, alignment);
 }
 
-// A device with memory of its own uses host memory like a GPU does: through copies.
 std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
-  return private_memory_ ? nullptr : importMemory(host, bytes);
+  return importMemory(host, bytes);
 }
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {

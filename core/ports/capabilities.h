@@ -26,6 +26,16 @@ struct Target {
 using MemorySpace = uint32_t;
 inline constexpr MemorySpace host_space = 0;
 
+// Which memory of the host kernels can use in place, at the host's own addresses. The bits are
+// those of cl_device_svm_capabilities.
+enum SharedMemory : uint32_t {
+  shares_nothing = 0,
+  shares_coarse_buffers = 1 << 0,
+  shares_fine_buffers = 1 << 1,
+  shares_all_memory = 1 << 2,
+  shares_atomics = 1 << 3,
+};
+
 struct CacheInfo {
   uint64_t bytes = 0;
   uint32_t line_bytes = 64;
@@ -86,6 +96,8 @@ struct Capabilities {
   std::vector<std::string> language_features;
 
   MemorySpace memory_space = host_space;
+  // Anything but nothing means that import() takes memory at its host address.
+  uint32_t shared_memory = shares_nothing;
   uint32_t max_sub_devices = 0;  // 0: the device cannot be partitioned
 };
 

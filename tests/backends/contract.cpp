@@ -17,7 +17,6 @@ struct Difference {
 constexpr Difference differences[] = {
     {"fake", "import", "its memory is not the host's"},
     {"fake", "host address", "its memory is not the host's"},
-    {"cpu_private", "import", "its memory is to be used as if it were not the host's"},
     {"cpu_one_unit", "overlap", "one worker runs one operation at a time"},
 };
 

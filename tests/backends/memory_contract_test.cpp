@@ -70,7 +70,11 @@ TEST_P(MemoryContract, ImportUsesTheHostsMemoryInPlace) {
   alignas(128) uint32_t host[4] = {5, 6, 7, 8};
   auto memory = device->import(host, sizeof host);
   expectHolds("import", memory != nullptr);
+  EXPECT_TRUE(memory || device->capabilities().shared_memory == port::shares_nothing);
   if (!memory) return;
+  if (device->capabilities().shared_memory != port::shares_nothing) {
+    EXPECT_EQ(memory->deviceAddress(), reinterpret_cast<uint64_t>(host));
+  }
   TestLaunch launch(*module, kernelIndex("add_one"), 4);
   launch.memory(memory.get());
   run(*transfers, launch.whole());

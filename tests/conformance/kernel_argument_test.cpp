@@ -104,5 +104,58 @@ TEST_F(KernelArgumentTest, SvmIsUnsupported) {
             CL_INVALID_KERNEL);
 }
 
+class KernelSvmTest : public KernelArgumentTest {
+ protected:
+  void SetUp() override {
+    capabilities = deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
+    if (!capabilities) GTEST_SKIP() << "shared virtual memory is not supported";
+    KernelArgumentTest::SetUp();
+    svm = static_cast<char*>(cl.clSVMAlloc(context, CL_MEM_READ_WRITE, 256, 0));
+  }
+  void TearDown() override { cl.clSVMFree(context, svm); }
+  cl_int setSvm(cl_uint index, const void* pointer) {
+    return cl.clSetKernelArgSVMPointer(k, index, pointer);
+  }
+  cl_int setInfo(cl_kernel_exec_info name, size_t size, const void* value) {
+    return cl.clSetKernelExecInfo(k, name, size, value);
+  }
+  cl_device_svm_capabilities capabilities = 0;
+  char* svm = nullptr;
+};
+
+TEST_F(KernelSvmTest, Arguments) {
+  EXPECT_EQ(cl.clSetKernelArgSVMPointer(nullptr, 0, svm), CL_INVALID_KERNEL);
+  for (const cl_uint index : {0u, 1u})
+    for (const void* pointer :
+         {static_cast<void*>(svm), static_cast<void*>(svm + 64), static_cast<void*>(nullptr)})
+      EXPECT_EQ(setSvm(index, pointer), CL_SUCCESS);
+  for (const cl_uint index : {2u, 3u, 5u}) EXPECT_EQ(setSvm(index, svm), CL_INVALID_ARG_VALUE);
+  EXPECT_EQ(setSvm(6, svm), CL_INVALID_ARG_INDEX);
+  const bool system = capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM;
+  EXPECT_EQ(setSvm(0, host.data()), system ? CL_SUCCESS : CL_INVALID_ARG_VALUE);
+}
+
+TEST_F(KernelSvmTest, Pointers) {
+  const void* list[] = {svm, svm + 10, nullptr};
+  constexpr auto name = CL_KERNEL_EXEC_INFO_SVM_PTRS;
+  EXPECT_EQ(cl.clSetKernelExecInfo(nullptr, name, sizeof list, list), CL_INVALID_KERNEL);
+  EXPECT_EQ(setInfo(name, sizeof list, list), CL_SUCCESS);
+  EXPECT_EQ(setInfo(name, sizeof(void*), list), CL_SUCCESS);
+  EXPECT_EQ(setInfo(name, 0, nullptr), CL_SUCCESS);
+  EXPECT_EQ(setInfo(name, sizeof list, nullptr), CL_INVALID_VALUE);
+  EXPECT_EQ(setInfo(name, sizeof(void*) + 1, list), CL_INVALID_VALUE);
+  EXPECT_EQ(setInfo(0x1234, sizeof list, list), CL_INVALID_VALUE);
+}
+
+TEST_F(KernelSvmTest, FineGrainSystem) {
+  constexpr auto name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM;
+  const cl_bool yes = CL_TRUE, no = CL_FALSE;
+  const bool system = capabilities & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM;
+  EXPECT_EQ(setInfo(name, sizeof no, &no), CL_SUCCESS);
+  EXPECT_EQ(setInfo(name, sizeof yes, &yes), system ? CL_SUCCESS : CL_INVALID_OPERATION);
+  EXPECT_EQ(setInfo(name, 1, &yes), CL_INVALID_VALUE);
+  EXPECT_EQ(setInfo(name, sizeof yes, nullptr), CL_INVALID_VALUE);
+}
+
 }  // namespace
 }  // namespace weft::conformance

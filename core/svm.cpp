@@ -1,0 +1,48 @@
+#include "core/svm.h"
+
+#include "core/reaper.h"
+
+namespace weft {
+
+SvmAllocation::SvmAllocation(Context& context, size_t bytes)
+    : storage_(context, bytes, nullptr, false, true), begin_(storage_.in(port::host_space).host()) {
+  for (const Ref<Device>& device : context.devices())
+    storage_.in(device->capabilities().memory_space);
+}
+
+// Giving memory back may call a driver.
+void SvmAllocation::dispose() noexcept {
+  reap(this, [](Object* object) { delete static_cast<SvmAllocation*>(object); });
+}
+
+std::byte* SvmTable::allocate(size_t bytes) {
+  auto made = make<SvmAllocation>(context_, bytes);
+  std::byte* const begin = made->begin();
+  allocations_.with([&](auto& map) { map.emplace(begin, std::move(made)); });
+  return begin;
+}
+
+bool SvmTable::free(const void* begin) {
+  const Ref<SvmAllocation> freed = allocations_.with([&](auto& map) -> Ref<SvmAllocation> {
+    const auto found = map.find(static_cast<const std::byte*>(begin));
+    if (found == map.end()) return nullptr;
+    Ref<SvmAllocation> taken = std::move(found->second);
+    map.erase(found);
+    return taken;
+  });
+  if (!freed) return false;
+  freed->context_ = Ref<Context>(&context_);
+  return true;
+}
+
+Ref<SvmAllocation> SvmTable::find(const void* pointer) const {
+  if (!pointer) return nullptr;
+  return allocations_.with([&](auto& map) -> Ref<SvmAllocation> {
+    auto next = map.upper_bound(static_cast<const std::byte*>(pointer));
+    if (next == map.begin()) return nullptr;
+    const Ref<SvmAllocation>& candidate = std::prev(next)->second;
+    return candidate->offsetOf(pointer) < candidate->size() ? candidate : nullptr;
+  });
+}
+
+}  // namespace weft
