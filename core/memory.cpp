@@ -80,6 +80,21 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
   return device->allocate(bytes_, host_alignment);
 }
 
+void Storage::claimForWriting(size_t begin, size_t end, const void* owner) {
+  auto claims = write_claims_.lock();
+  const bool taken = std::any_of(claims->begin(), claims->end(), [&](const WriteClaim& claim) {
+    return begin < claim.end && claim.begin < end;
+  });
+  require(!taken, CL_INVALID_OPERATION, "overlapping regions mapped for writing");
+  claims->push_back({begin, end, owner});
+}
+
+void Storage::releaseClaim(const void* owner) noexcept {
+  write_claims_.with([&](auto& claims) {
+    std::erase_if(claims, [&](const WriteClaim& claim) { return claim.owner == owner; });
+  });
+}
+
 std::unique_ptr<port::Memory> Storage::share(port::MemorySpace space, void* host) const {
   auto memory = deviceIn(context_, space)->import(host, bytes_);
   require(memory && memory->deviceAddress() == reinterpret_cast<uint64_t>(host),
@@ -146,6 +161,7 @@ Mapping MemObject::removeMapping(void* pointer) {
   require(found != list->end(), CL_INVALID_VALUE, "the pointer is not a mapped one");
   const Mapping mapping = *found;
   list->erase(found);
+  storage_->releaseClaim(mapping.made.get());
   return mapping;
 }
 

@@ -38,6 +38,11 @@ class Storage {
   // nullptr when nothing was allocated there yet.
   port::Memory* find(port::MemorySpace space) const;
 
+  // Ranges that are mapped for writing, each by one owner. Throws CL_INVALID_OPERATION for a range
+  // that overlaps one.
+  void claimForWriting(size_t begin, size_t end, const void* owner);
+  void releaseClaim(const void* owner) noexcept;
+
   ResidencyState* residency() const { return residency_.get(); }
   // Called under the context's residency lock only.
   void setResidency(std::unique_ptr<ResidencyState> residency) {
@@ -50,6 +55,12 @@ class Storage {
     std::unique_ptr<port::Memory> memory;
   };
 
+  struct WriteClaim {
+    size_t begin;
+    size_t end;
+    const void* owner;
+  };
+
   std::unique_ptr<port::Memory> allocate(port::MemorySpace space);
   std::unique_ptr<port::Memory> share(port::MemorySpace space, void* host) const;
 
@@ -60,6 +71,7 @@ class Storage {
   bool in_place_;
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
   Guarded<std::vector<Allocation>> allocations_;
+  Guarded<std::vector<WriteClaim>> write_claims_;
   std::unique_ptr<ResidencyState> residency_;
 };
 

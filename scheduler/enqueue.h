@@ -66,7 +66,7 @@ struct Mapped {
   void* pointer;
   Ref<Event> event;
 };
-// Throws CL_MAP_FAILURE.
+// Throws CL_MAP_FAILURE, CL_INVALID_OPERATION.
 Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
                   WaitList waits);
 Mapped enqueueMapRect(Queue& queue, PixelImage& image, cl_map_flags flags, const RectLayout& layout,

@@ -24,7 +24,10 @@ class MapCommand final : public Command {
         {object_.get(), mapping_.offset, mapping_.offset + mapping_.size, reads && !unmap, writes});
   }
   void finalize(cl_int status) noexcept override {
-    if (status == CL_COMPLETE) mapping_.made->store(true, std::memory_order_release);
+    if (status == CL_COMPLETE)
+      mapping_.made->store(true, std::memory_order_release);
+    else if (type() == CL_COMMAND_MAP_BUFFER)
+      object_->storage().releaseClaim(mapping_.made.get());
     object_ = nullptr;
   }
 
@@ -83,8 +86,16 @@ Mapped enqueueMapOf(Queue& queue, cl_command_type type, MemObject& object, Mappi
 
 Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
                   WaitList waits) {
-  return enqueueMapOf(queue, CL_COMMAND_MAP_BUFFER, buffer,
-                      {nullptr, buffer.origin() + offset, size, flags}, waits);
+  const Mapping mapping{nullptr, buffer.origin() + offset, size, flags};
+  // "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
+  if (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION))
+    buffer.storage().claimForWriting(mapping.offset, mapping.offset + size, mapping.made.get());
+  try {
+    return enqueueMapOf(queue, CL_COMMAND_MAP_BUFFER, buffer, mapping, waits);
+  } catch (...) {
+    buffer.storage().releaseClaim(mapping.made.get());
+    throw;
+  }
 }
 
 Mapped enqueueMapRect(Queue& queue, PixelImage& image, cl_map_flags flags, const RectLayout& layout,

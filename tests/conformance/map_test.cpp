@@ -63,6 +63,42 @@ TEST_F(MapTest, InvalidateNeedsNoContents) {
   EXPECT_EQ(contents(buffer), std::vector<unsigned char>(buffer_bytes, 9));
 }
 
+TEST_F(MapTest, WritesDoNotOverlap) {
+  OwnedMem sub = makeSubBuffer(buffer, 1024, 1024);
+  cl_int code = 1;
+  void* first = map(buffer, CL_MAP_WRITE, 512, 1024, &code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  for (const cl_map_flags flags : {CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION}) {
+    EXPECT_EQ(mapCode(buffer, flags, 512, 1024), CL_INVALID_OPERATION);
+    EXPECT_EQ(mapCode(buffer, flags, 1535, 1), CL_INVALID_OPERATION);
+    EXPECT_EQ(mapCode(buffer, flags, 0, 513), CL_INVALID_OPERATION);
+    EXPECT_EQ(mapCode(sub, flags, 511, 1), CL_INVALID_OPERATION);
+    EXPECT_EQ(mapCode(sub, flags, 512, 512), CL_SUCCESS);
+    EXPECT_EQ(mapCode(buffer, flags, 0, 512), CL_SUCCESS);
+    EXPECT_EQ(mapCode(buffer, flags, 1536, 512), CL_SUCCESS);
+  }
+  EXPECT_EQ(mapCode(buffer, CL_MAP_READ, 512, 1024), CL_SUCCESS);
+  EXPECT_EQ(mapCount(buffer), 1u);
+  ASSERT_EQ(unmap(buffer, first), CL_SUCCESS);
+  EXPECT_EQ(mapCode(sub, CL_MAP_WRITE, 0, 1024), CL_SUCCESS);
+  EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
+}
+
+TEST_F(MapTest, AFailedMapIsNoneForWriting) {
+  OwnedEvent gate = makeUserEvent();
+  const cl_event waits = gate;
+  cl_int code = 1;
+  void* pointer = cl.clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_WRITE, 0, 64, 1, &waits,
+                                        nullptr, &code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE, 0, 64), CL_INVALID_OPERATION);
+  ASSERT_EQ(cl.clSetUserEventStatus(gate, -5), CL_SUCCESS);
+  ASSERT_EQ(cl.clFinish(queue), CL_SUCCESS);
+  EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE, 0, 64), CL_SUCCESS);
+  EXPECT_EQ(unmap(buffer, pointer), CL_SUCCESS);
+  EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
+}
+
 TEST_F(MapTest, RefusesBadHandles) {
   cl_int code = 1;
   EXPECT_EQ(cl.clEnqueueMapBuffer(nullptr, buffer, CL_TRUE, CL_MAP_READ, 0, 1, 0, nullptr, nullptr,
