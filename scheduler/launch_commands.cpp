@@ -146,6 +146,23 @@ void checkImages(const ArgumentSet& arguments, const port::Capabilities& device)
               CL_INVALID_IMAGE_SIZE, "an image larger than the device's");
 }
 
+// "CL_OUT_OF_RESOURCES if the number of read-only image args used in kernel exceed the
+// CL_DEVICE_MAX_READ_IMAGE_ARGS value for device", and so for the others.
+void checkImageCounts(const KernelInfo& info, const port::ImageLimits& limits) {
+  uint32_t read = 0, written = 0, both = 0, samplers = 0;
+  for (const ArgumentInfo& argument : info.arguments) {
+    if (argument.kind == ArgumentKind::sampler) ++samplers;
+    if (argument.kind != ArgumentKind::image) continue;
+    uint32_t& count = argument.access == AccessQualifier::write_only   ? written
+                      : argument.access == AccessQualifier::read_write ? both
+                                                                       : read;
+    ++count;
+  }
+  require(read <= limits.read_arguments && written + both <= limits.write_arguments &&
+              both <= limits.read_write_arguments && samplers <= limits.samplers,
+          CL_OUT_OF_RESOURCES, "more images or samplers than the device takes");
+}
+
 }  // namespace
 
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
@@ -156,6 +173,7 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
   const port::Capabilities& device = queue.device().capabilities();
   checkAlignment(*arguments, device);
   checkImages(*arguments, device);
+  checkImageCounts(code->info(), device.image_limits);
   const auto record = makeLaunchRecord(range, code->info(), device);
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,

@@ -94,6 +94,25 @@ TEST_F(Tables, Memory) {
   walk<MemObject>(memory_info, *buffer);
 }
 
+TEST_F(Tables, Image) {
+  const ImageFormat* format = findImageFormat({CL_RGBA, CL_UNORM_INT8});
+  ASSERT_NE(format, nullptr);
+  ImageShape shape;
+  shape.width = shape.height = 4;
+  shape.row_pitch = 16;
+  shape.slice_pitch = 64;
+  const auto image = make<PixelImage>(context, CL_MEM_READ_WRITE, *format, shape, nullptr,
+                                      std::vector<cl_mem_properties>{});
+  walk<MemObject>(memory_info, *image);
+  walk<PixelImage>(image_info, *image);
+}
+
+TEST_F(Tables, Sampler) {
+  const auto sampler =
+      make<weft::Sampler>(context, SamplerState{}, std::vector<cl_sampler_properties>{});
+  walk<weft::Sampler>(sampler_info, *sampler);
+}
+
 TEST_F(Tables, Event) {
   const auto queue = makeQueue();
   const auto marker = enqueueMarker(*queue, {});

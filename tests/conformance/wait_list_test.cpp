@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <ostream>
+#include <string_view>
 
-#include "tests/conformance/fixture.h"
+#include "tests/conformance/image_fixture.h"
 
 namespace weft::conformance {
 namespace {
@@ -35,6 +36,7 @@ class WaitListTest : public CommandTest, public testing::WithParamInterface<Comm
 
   const char* kernel_source = "kernel void write(global int* out) { *out = 1; }";
   OwnedMem second = makeBuffer();
+  OwnedMem image, second_image;
   OwnedProgram program;
   OwnedKernel kernel;
   size_t origin[3] = {0, 0, 0};
@@ -45,7 +47,22 @@ class WaitListTest : public CommandTest, public testing::WithParamInterface<Comm
   bool launches() const {
     return GetParam().type == CL_COMMAND_NDRANGE_KERNEL || GetParam().type == CL_COMMAND_TASK;
   }
+  OwnedMem makeImage() {
+    const cl_image_desc desc = describe(CL_MEM_OBJECT_IMAGE2D, 4, 4);
+    cl_int code = 1;
+    OwnedMem made(cl.clCreateImage(context, 0, &rgba8, &desc, nullptr, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return made;
+  }
+  bool usesImages() const {
+    return std::string_view(GetParam().name).find("Image") != std::string_view::npos;
+  }
   void SetUp() override {
+    if (usesImages()) {
+      if (!deviceInfo<cl_bool>(CL_DEVICE_IMAGE_SUPPORT)) GTEST_SKIP() << "no images";
+      image = makeImage();
+      second_image = makeImage();
+    }
     if (GetParam().type == CL_COMMAND_UNMAP_MEM_OBJECT) {
       mapped = cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, 16, 0, nullptr,
                                      nullptr, nullptr);
@@ -96,6 +113,25 @@ cl_int mapBuffer(WaitListTest& t, const WaitArguments& w) {
   EXPECT_EQ(pointer != nullptr, code == CL_SUCCESS);
   return code;
 }
+template <cl_bool blocking>
+cl_int readImage(WaitListTest& t, const WaitArguments& w) {
+  return cl.clEnqueueReadImage(t.queue, t.image, blocking, t.origin, t.region, 0, 0, t.host.data(),
+                               w.count, w.list, w.event);
+}
+template <cl_bool blocking>
+cl_int writeImage(WaitListTest& t, const WaitArguments& w) {
+  return cl.clEnqueueWriteImage(t.queue, t.image, blocking, t.origin, t.region, 0, 0, t.host.data(),
+                                w.count, w.list, w.event);
+}
+template <cl_bool blocking>
+cl_int mapImage(WaitListTest& t, const WaitArguments& w) {
+  cl_int code = 1;
+  size_t row = 0;
+  void* pointer = cl.clEnqueueMapImage(t.queue, t.image, blocking, CL_MAP_READ, t.origin, t.region,
+                                       &row, nullptr, w.count, w.list, w.event, &code);
+  EXPECT_EQ(pointer != nullptr, code == CL_SUCCESS);
+  return code;
+}
 void CL_CALLBACK nothing(void*) {}
 
 constexpr Command commands[] = {
@@ -119,6 +155,29 @@ constexpr Command commands[] = {
                                      w.event);
      }},
     {"MapBuffer", CL_COMMAND_MAP_BUFFER, mapBuffer<CL_FALSE>, mapBuffer<CL_TRUE>},
+    {"ReadImage", CL_COMMAND_READ_IMAGE, readImage<CL_FALSE>, readImage<CL_TRUE>},
+    {"WriteImage", CL_COMMAND_WRITE_IMAGE, writeImage<CL_FALSE>, writeImage<CL_TRUE>},
+    {"MapImage", CL_COMMAND_MAP_IMAGE, mapImage<CL_FALSE>, mapImage<CL_TRUE>},
+    {"FillImage", CL_COMMAND_FILL_IMAGE,
+     [](WaitListTest& t, const WaitArguments& w) {
+       return cl.clEnqueueFillImage(t.queue, t.image, t.host.data(), t.origin, t.region, w.count,
+                                    w.list, w.event);
+     }},
+    {"CopyImage", CL_COMMAND_COPY_IMAGE,
+     [](WaitListTest& t, const WaitArguments& w) {
+       return cl.clEnqueueCopyImage(t.queue, t.image, t.second_image, t.origin, t.origin, t.region,
+                                    w.count, w.list, w.event);
+     }},
+    {"CopyImageToBuffer", CL_COMMAND_COPY_IMAGE_TO_BUFFER,
+     [](WaitListTest& t, const WaitArguments& w) {
+       return cl.clEnqueueCopyImageToBuffer(t.queue, t.image, t.buffer, t.origin, t.region, 0,
+                                            w.count, w.list, w.event);
+     }},
+    {"CopyBufferToImage", CL_COMMAND_COPY_BUFFER_TO_IMAGE,
+     [](WaitListTest& t, const WaitArguments& w) {
+       return cl.clEnqueueCopyBufferToImage(t.queue, t.buffer, t.image, 0, t.origin, t.region,
+                                            w.count, w.list, w.event);
+     }},
     {"UnmapMemObject", CL_COMMAND_UNMAP_MEM_OBJECT,
      [](WaitListTest& t, const WaitArguments& w) {
        return cl.clEnqueueUnmapMemObject(t.queue, t.buffer, t.mapped, w.count, w.list, w.event);
