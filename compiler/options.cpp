@@ -46,7 +46,8 @@ constexpr Row rows[] = {
     {"-I", Value::separate, compiling, Effect::include},
     // 5.8.6.2 and 5.8.6.3: math and optimisation.
     {"-cl-single-precision-constant", Value::none, compiling, Effect::frontend},
-    {"-cl-denorms-are-zero", Value::none, anywhere, Effect::frontend, &Options::denorms_are_zero},
+    // "Intended as a performance hint": denormals cost little, and are kept.
+    {"-cl-denorms-are-zero", Value::none, anywhere, Effect::ignore, &Options::denorms_are_zero},
     {"-cl-fp32-correctly-rounded-divide-sqrt", Value::none, compiling, Effect::frontend},
     {"-cl-opt-disable", Value::none, compiling, Effect::ignore, &Options::optimise, false},
     {"-cl-strict-aliasing", Value::none, compiling, Effect::ignore},

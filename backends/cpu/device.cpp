@@ -34,10 +34,8 @@ port::MemorySpace newMemorySpace() {
 }
 
 constexpr const char* language_extensions[] = {
-    "cl_khr_int64_base_atomics",    "cl_khr_int64_extended_atomics",
-    "cl_khr_extended_async_copies", "cl_khr_async_work_group_copy_fence",
-    "cl_khr_extended_bit_ops",      "cl_khr_integer_dot_product",
-    "cl_ext_float_atomics",
+    "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_khr_extended_async_copies",
+    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",    "cl_ext_float_atomics",
 };
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",

@@ -181,6 +181,17 @@ TEST_F(Builds, OptionsReachTheProgram) {
   EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{42, 3, 1, 300}));
 }
 
+TEST_F(Builds, EveryOptionOfTheSpecificationIsAccepted) {
+  const OwnedProgram program = fromSource(scale_source);
+  for (const char* option :
+       {"-cl-single-precision-constant", "-cl-denorms-are-zero",
+        "-cl-fp32-correctly-rounded-divide-sqrt", "-cl-opt-disable", "-cl-strict-aliasing",
+        "-cl-uniform-work-group-size", "-cl-no-subgroup-ifp", "-cl-mad-enable",
+        "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
+        "-cl-fast-relaxed-math", "-cl-kernel-arg-info", "-w", "-Werror"})
+    EXPECT_EQ(build(program, option), CL_SUCCESS) << option << ": " << log(program);
+}
+
 TEST_F(Builds, ARebuildChangesTheCode) {
   const OwnedProgram program = fromSource("kernel void k(global int* out) { out[0] = NUMBER; }");
   for (const int number : {1, 2, 3}) {
