@@ -16,6 +16,7 @@ port::LanguageFeatures describeLanguage(const port::Capabilities& capabilities) 
     features.extensions.emplace_back("cl_khr_fp64");
     features.feature_macros.emplace_back("__opencl_c_fp64");
   }
+  if (capabilities.fp16) features.extensions.emplace_back("cl_khr_fp16");
   features.feature_macros.emplace_back("__opencl_c_int64");
   features.images = capabilities.images;
   if (capabilities.images) {

@@ -135,6 +135,7 @@ port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target
   c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
   c.preferred_work_group_multiple = vectorLanes(target);
   c.fp64 = true;
+  c.fp16 = true;
   c.host_unified_memory = true;
   c.native_kernels = true;
   c.unordered_streams = true;

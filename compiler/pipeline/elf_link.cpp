@@ -26,10 +26,18 @@ struct Provider {
 
 // Which library has the functions that generated code calls.
 constexpr Provider providers[] = {
-    {"Sleef_", false, "libsleef.so.3"}, {"_ZGV", false, "libsleefgnuabi.so.3"},
-    {"memcpy", true, "libc.so.6"},      {"memmove", true, "libc.so.6"},
-    {"memset", true, "libc.so.6"},      {"memcmp", true, "libc.so.6"},
-    {"bcmp", true, "libc.so.6"},        {"__stack_chk_fail", true, "libc.so.6"},
+    {"Sleef_", false, "libsleef.so.3"},
+    {"_ZGV", false, "libsleefgnuabi.so.3"},
+    {"memcpy", true, "libc.so.6"},
+    {"memmove", true, "libc.so.6"},
+    {"memset", true, "libc.so.6"},
+    {"memcmp", true, "libc.so.6"},
+    {"bcmp", true, "libc.so.6"},
+    {"__stack_chk_fail", true, "libc.so.6"},
+    // Half: from double, and all of it where the processor has no F16C.
+    {"__truncdfhf2", true, "libgcc_s.so.1"},
+    {"__truncsfhf2", true, "libgcc_s.so.1"},
+    {"__extendhfsf2", true, "libgcc_s.so.1"},
 };
 
 // The functions of libm that LLVM may make calls to from its intrinsics and by recognising idioms;

@@ -20,7 +20,14 @@ FAST1(tan, tan_u35)
   PURE float##n prefix##_sqrt(float##n x) { return __builtin_elementwise_sqrt(x); }            \
   PURE float##n prefix##_rsqrt(float##n x) {                                                   \
     return (float##n)(1.0f) / __builtin_elementwise_sqrt(x);                                   \
-  }                                                                                            \
-  PURE float##n prefix##_powr(float##n x, float##n y) { return __weft_sleef_pow_u10_float##n(x, y); }
+  }
 WIDTHS(DEFINE_FAST, half)
 WIDTHS(DEFINE_FAST, native)
+
+// Large errors are allowed, not another domain.
+#define DEFINE_POWR(n, V, unused)                                                      \
+  PURE float##n half_powr(float##n x, float##n y) { return powr(x, y); }               \
+  PURE float##n native_powr(float##n x, float##n y) {                                  \
+    return __weft_sleef_pow_u10_float##n(x, y);                                        \
+  }
+WIDTHS(DEFINE_POWR, )

@@ -58,7 +58,7 @@ FLOAT_TYPES(WIDTHS, DEFINE_POWR)
     const double##n root = pow(magnitude, inverse);                                               \
     const double##n correction = root * (rest * __weft_sleef_log_u10_double##n(magnitude));       \
     const long##n regular = (magnitude > zero) & (magnitude < (double##n)((double)INFINITY)) &    \
-                            (degree != zero);                                                     \
+                            (root < (double##n)((double)INFINITY)) & (degree != zero);            \
     const double##n refined = regular != (long##n)0 ? root + correction : root;                   \
     const double##n half_degree = degree * (double##n)(0.5);                                      \
     const long##n odd = half_degree != __builtin_elementwise_trunc(half_degree);                  \

@@ -1,37 +1,5 @@
 // OpenCL C 6.15.7, vload_half and vstore_half: half precision as a storage format.
-#include "types.def"
-
-#pragma OPENCL EXTENSION cl_khr_fp16 : enable
-
-// Rounding to odd keeps what a second rounding needs: no double rounding from double to half.
-INLINE float oddFloat(double x) {
-  const float nearest = (float)x;
-  if ((double)nearest == x || x != x) return nearest;
-  const bool above = __builtin_elementwise_abs((double)nearest) > __builtin_elementwise_abs(x);
-  return as_float((as_int(nearest) - (above ? 1 : 0)) | 1);
-}
-
-INLINE ushort bits_float(float x) { return as_ushort((half)x); }
-INLINE ushort bits_double(double x) { return as_ushort((half)oddFloat(x)); }
-
-// Nearest first, then one step on the bits where the mode wants the other neighbour.
-#define DEFINE_ROUNDINGS(S)                                                          \
-  INLINE ushort bits_##S##_rte(S x) { return bits_##S(x); }                          \
-  INLINE ushort bits_##S##_rtz(S x) {                                                \
-    const ushort r = bits_##S(x);                                                    \
-    const S value = (S)as_half(r);                                                   \
-    return __builtin_elementwise_abs(value) > __builtin_elementwise_abs(x) ? r - 1 : r; \
-  }                                                                                  \
-  INLINE ushort bits_##S##_rtp(S x) {                                                \
-    const ushort r = bits_##S(x);                                                    \
-    return (S)as_half(r) < x ? (x > 0 ? r + 1 : r - 1) : r;                          \
-  }                                                                                  \
-  INLINE ushort bits_##S##_rtn(S x) {                                                \
-    const ushort r = bits_##S(x);                                                    \
-    return (S)as_half(r) > x ? (x < 0 ? r + 1 : r - 1) : r;                          \
-  }
-DEFINE_ROUNDINGS(float)
-DEFINE_ROUNDINGS(double)
+#include "half_rounding.def"
 
 // `stride` is the distance of vectors in elements: 4 for the aligned three-element forms.
 #define LOAD_(p) as_half(*(p))
