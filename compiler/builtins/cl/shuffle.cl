@@ -1,4 +1,4 @@
-// OpenCL C 6.15.12, shuffle and shuffle2. Only the low bits of each mask element count.
+// OpenCL C 6.15.13, shuffle and shuffle2. Only the low bits of each mask element count.
 #include "types.def"
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
