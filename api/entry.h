@@ -1,9 +1,8 @@
-// What every entry point is wrapped in: the only try/catch of the library, the refusal to work in a
-// forked child, and the trace of API calls (WEFT_TRACE_API=1).
+// What every entry point is wrapped in: the only try/catch of the library and the refusal to work
+// in a forked child. The trace of API calls goes around it (api/trace.h).
 #pragma once
 
 #include <atomic>
-#include <source_location>
 #include <utility>
 
 #include "core/error.h"
@@ -21,16 +20,12 @@ extern std::atomic<bool> in_forked_child;
 // From now on a fork makes the child's calls fail. Called before the first context is made.
 void armForkGuard();
 
-// Read once from the environment.
+// WEFT_TRACE_API, read once.
 extern const bool trace_enabled;
-void traceBegin(const std::source_location& where) noexcept;
-void traceEnd(const std::source_location& where, cl_int code) noexcept;
 
 // Runs the body of an entry point that returns a code. The body returns nothing and throws Error.
 template <class Body>
-cl_int call(Body&& body,
-            const std::source_location& where = std::source_location::current()) noexcept {
-  if (trace_enabled) traceBegin(where);
+cl_int call(Body&& body) noexcept {
   cl_int code = CL_SUCCESS;
   try {
     if (in_forked_child.load(std::memory_order_relaxed)) throw Error(CL_OUT_OF_RESOURCES);
@@ -38,18 +33,15 @@ cl_int call(Body&& body,
   } catch (...) {
     code = codeOfCurrentException();
   }
-  if (trace_enabled) traceEnd(where, code);
   return code;
 }
 
 // Runs the body of an entry point that returns a handle or pointer and stores its code in
 // `errcode_ret`, which may be null. The result is null on failure.
 template <class Body>
-auto create(cl_int* errcode_ret, Body&& body,
-            const std::source_location& where = std::source_location::current()) noexcept
-    -> decltype(body()) {
+auto create(cl_int* errcode_ret, Body&& body) noexcept -> decltype(body()) {
   decltype(body()) result = nullptr;
-  const cl_int code = call([&] { result = std::forward<Body>(body)(); }, where);
+  const cl_int code = call([&] { result = std::forward<Body>(body)(); });
   if (errcode_ret) *errcode_ret = code;
   return result;
 }
