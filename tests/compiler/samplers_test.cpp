@@ -270,9 +270,15 @@ TEST_F(ImagesTest, DepthBufferAndReadWriteImages) {
   EXPECT_EQ(numbers[3], 1) << "beyond the image";
   const uint8_t expected[12] = {0, 0, 0, 0, 0, 0, 7, 8};
   EXPECT_TRUE(std::equal(volume, volume + 12, expected));
+}
+
+TEST_F(ImagesTest, AccessQualifiersSayWhatIsReadAndWritten) {
+  const Program program = load(
+      "kernel void f(read_write image1d_t b, write_only image2d_t w, read_only image3d_t r) {}\n");
   const auto& arguments = program.kernel("f").arguments;
-  EXPECT_TRUE(arguments[1].reads && arguments[1].writes);
-  EXPECT_TRUE(!arguments[2].reads && arguments[2].writes);
+  EXPECT_TRUE(arguments[0].reads && arguments[0].writes);
+  EXPECT_TRUE(!arguments[1].reads && arguments[1].writes);
+  EXPECT_TRUE(arguments[2].reads && !arguments[2].writes);
 }
 
 TEST_F(ImagesTest, Queries) {
