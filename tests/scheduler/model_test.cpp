@@ -45,21 +45,26 @@ void tryPrograms(const Options& options, std::chrono::milliseconds share) {
   std::printf("%llu programs\n", static_cast<unsigned long long>(count));
 }
 
-TEST(ModelTest, OneThread) { tryPrograms({}, std::chrono::milliseconds(2500)); }
+TEST(ModelTest, OneThread) { tryPrograms({}, std::chrono::milliseconds(2000)); }
 
 TEST(ModelTest, SeveralThreads) {
   Options options;
   options.threads = 3;
-  tryPrograms(options, std::chrono::milliseconds(2500));
+  tryPrograms(options, std::chrono::milliseconds(2000));
 }
 
 // Operations, transfers included, and allocations fail at random, and so do user events.
-TEST(ModelTest, Failures) {
+class FailingModelTest : public testing::TestWithParam<int> {};
+
+TEST_P(FailingModelTest, FailsWhatDependsAndNothingElse) {
   Options options;
   options.failures = true;
   options.shared_spaces = false;
-  tryPrograms(options, std::chrono::milliseconds(2500));
+  options.threads = GetParam();
+  tryPrograms(options, std::chrono::milliseconds(2000));
 }
+
+INSTANTIATE_TEST_SUITE_P(Threads, FailingModelTest, testing::Values(1, 3));
 
 // The same on a real device, its sub-devices too, with memory in common and each with its own.
 class CpuModelTest : public testing::TestWithParam<MachineKind> {};
