@@ -33,7 +33,7 @@ void Context::requireDevice(const Device& device, cl_int code) const {
 }
 
 void Context::report(const std::string& message) const {
-  if (notify_) notify_(message.c_str(), nullptr, 0, notify_user_);
+  if (listens()) notify_(message.c_str(), nullptr, 0, notify_user_);
 }
 
 void Context::addDestructorCallback(DestructorCallback callback, void* user) {

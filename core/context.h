@@ -1,6 +1,7 @@
 // cl_context. Specification 4.4.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -47,9 +48,9 @@ class Context final : public HandleObject<_cl_context> {
   uint32_t sharedMemory() const { return shared_memory_; }
   SvmTable& svm() const { return *svm_; }
 
-  // Tells the application through its notify callback, if it gave one.
+  // Tells the application through its notify callback, if it gave one and still has the context.
   void report(const std::string& message) const;
-  bool listens() const { return notify_ != nullptr; }
+  bool listens() const { return notify_ && !released_.load(std::memory_order_acquire); }
 
   // Called in reverse order of registration when the context is destroyed (specification 4.4,
   // clSetContextDestructorCallback).
@@ -66,6 +67,10 @@ class Context final : public HandleObject<_cl_context> {
   };
 
   ~Context() override;
+  // What the callback would be given may be gone with the application's interest.
+  void onLastHandleReleased() noexcept override {
+    released_.store(true, std::memory_order_release);
+  }
   void dispose() noexcept override;
   void destroy() noexcept;
 
@@ -74,6 +79,7 @@ class Context final : public HandleObject<_cl_context> {
   std::vector<cl_context_properties> properties_;
   Notify notify_;
   void* notify_user_;
+  std::atomic<bool> released_{false};
   bool single_space_;
   uint32_t shared_memory_;
   std::unique_ptr<SvmTable> svm_;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 
 #include "tests/scheduler/fake_platform.h"
@@ -15,6 +16,11 @@ constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 // Collects what the context's callback is told.
 class Listener {
  public:
+  // One that lasts as long as the process: a context's callback may still run when the test ends.
+  static Listener& fresh() {
+    static auto* const all = new std::deque<Listener>;
+    return all->emplace_back();
+  }
   static void CL_CALLBACK hear(const char* message, const void*, size_t, void* user) {
     auto& self = *static_cast<Listener*>(user);
     const std::lock_guard lock(self.mutex_);
@@ -62,7 +68,7 @@ class FailureTest : public testing::Test {
     ASSERT_EQ(failing->status(), CL_OUT_OF_RESOURCES);
   }
 
-  Listener listener;
+  Listener& listener = Listener::fresh();
   FakePlatform platform{{FakeOptions{}, FakeOptions{}}, &Listener::hear, &listener};
   Ref<Queue> a = platform.queue(0);
   Ref<Queue> b = platform.queue(1);
@@ -159,6 +165,18 @@ TEST_F(FailureTest, ALostDeviceEndsItsCommandsAndNobodyElses) {
   EXPECT_EQ(host, std::vector<char>(size, 2));
   EXPECT_EQ(outcome(fill(*b, *buffer, 4)), CL_COMPLETE);
   EXPECT_EQ(outcome(read(*b, *buffer)), CL_COMPLETE);
+}
+
+TEST(FailureReleaseTest, AReleasedContextIsNotHeardOfAgain) {
+  int heard = 0;
+  FakePlatform platform{
+      {FakeOptions{}},
+      [](const char*, const void*, size_t, void* count) { ++*static_cast<int*>(count); },
+      &heard};
+  platform.context().report("first");
+  Ref<Context>(&platform.context()).detach()->releaseHandle();
+  platform.context().report("second");
+  EXPECT_EQ(heard, 1);
 }
 
 // Everything is given up while commands are still to fail: nobody waits for ever.
