@@ -40,7 +40,7 @@ struct ArgumentValue {
 // The arguments as one launch sees them, with the memory objects kept alive.
 class ArgumentSet final : public Object, public pool::Pooled {
  public:
-  std::vector<ArgumentValue> values;
+  pool::Vector<ArgumentValue> values;
   std::vector<Ref<SvmAllocation>> svm;  // those that arguments or the execution info point into
 };
 

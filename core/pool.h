@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace weft::pool {
 
@@ -16,5 +17,21 @@ struct Pooled {
   static void* operator new(size_t bytes) { return allocate(bytes); }
   static void operator delete(void* block, size_t bytes) noexcept { release(block, bytes); }
 };
+
+// For containers within such objects.
+template <class T>
+struct Allocator {
+  using value_type = T;
+  Allocator() = default;
+  template <class U>
+  Allocator(const Allocator<U>&) {}
+
+  T* allocate(size_t count) { return static_cast<T*>(pool::allocate(count * sizeof(T))); }
+  void deallocate(T* values, size_t count) noexcept { pool::release(values, count * sizeof(T)); }
+  bool operator==(const Allocator&) const { return true; }
+};
+
+template <class T>
+using Vector = std::vector<T, Allocator<T>>;
 
 }  // namespace weft::pool

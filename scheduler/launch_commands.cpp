@@ -83,7 +83,7 @@ class LaunchCommand final : public Command {
   uint32_t index_;
   Ref<ArgumentSet> set_;
   port::LaunchRecord record_;
-  std::vector<port::LaunchArgument> arguments_;
+  pool::Vector<port::LaunchArgument> arguments_;
 };
 
 class NativeCommand final : public Command {
