@@ -3,11 +3,12 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "compiler/passes/analyses.h"
 
 namespace weft::compiler {
 namespace {
@@ -111,16 +112,7 @@ uint64_t placeLocalVariables(KernelBody& body) {
 }
 
 void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder passes(&machine);
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(sccs);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, sccs, modules);
+  Analyses analyses(machine);
   llvm::FunctionPassManager pipeline;
   pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   if (optimize) {
@@ -131,7 +123,7 @@ void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
     pipeline.addPass(llvm::EarlyCSEPass());
     pipeline.addPass(llvm::SimplifyCFGPass());
   }
-  pipeline.run(body, functions);
+  pipeline.run(body, analyses.functions);
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/ReplaceConstant.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/passes/analyses.h"
 #include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
@@ -141,20 +141,11 @@ void inlineLaneFunctions(Module& module, llvm::TargetMachine& machine,
         if (Function* callee = call->getCalledFunction(); callee && lane_functions.contains(callee))
           call->removeFnAttr(llvm::Attribute::NoInline);
   }
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder passes(&machine);
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(sccs);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, sccs, modules);
+  Analyses analyses(machine);
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/true));
   pipeline.addPass(llvm::GlobalDCEPass());
-  pipeline.run(module, modules);
+  pipeline.run(module, analyses.modules);
 }
 
 llvm::Error checkNothingLeft(Module& module) {

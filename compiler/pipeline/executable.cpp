@@ -3,7 +3,6 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/FunctionAttrs.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
@@ -15,6 +14,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/metadata/kernel_info.h"
+#include "compiler/passes/analyses.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/work_group_functions.h"
 #include "compiler/pipeline/elf_link.h"
@@ -22,24 +22,6 @@
 
 namespace weft::compiler {
 namespace {
-
-// The analysis managers of one module, in the order in which they must be destroyed.
-struct Passes {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-
-  explicit Passes(llvm::TargetMachine& machine, const llvm::PipelineTuningOptions& tuning = {})
-      : builder(&machine, tuning) {
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(sccs);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, sccs, modules);
-  }
-};
 
 bool isKernel(const llvm::GlobalValue& value) {
   const auto* function = llvm::dyn_cast<llvm::Function>(&value);
@@ -49,7 +31,7 @@ bool isKernel(const llvm::GlobalValue& value) {
 // Before the lowering to lanes: keep what kernels reach, put variables into registers, and find out
 // what each argument is used for.
 void simplify(llvm::Module& module, llvm::TargetMachine& machine) {
-  Passes passes(machine);
+  Analyses analyses(machine);
   llvm::ModulePassManager manager;
   manager.addPass(llvm::InternalizePass(isKernel));
   manager.addPass(llvm::GlobalDCEPass());
@@ -63,16 +45,16 @@ void simplify(llvm::Module& module, llvm::TargetMachine& machine) {
   manager.addPass(
       llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::PostOrderFunctionAttrsPass()));
   manager.addPass(llvm::GlobalDCEPass());
-  manager.run(module, passes.modules);
+  manager.run(module, analyses.modules);
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = fully;
   tuning.LoopInterleaving = tuning.LoopUnrolling = fully;
-  Passes passes(machine, tuning);
+  Analyses analyses(machine, tuning);
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
-  passes.builder.buildPerModuleDefaultPipeline(level).run(module, passes.modules);
+  analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }
 
 llvm::Expected<llvm::SmallVector<char, 0>> generateObject(llvm::Module& module,
