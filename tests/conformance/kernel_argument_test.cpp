@@ -93,17 +93,6 @@ TEST_F(KernelArgumentTest, KernelsDoNotKeepTheirBuffers) {
   EXPECT_TRUE(destroyed);
 }
 
-TEST_F(KernelArgumentTest, SvmIsUnsupported) {
-  if (deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES))
-    GTEST_SKIP() << "shared virtual memory is supported";
-  EXPECT_EQ(cl.clSetKernelArgSVMPointer(k, 0, nullptr), CL_INVALID_OPERATION);
-  EXPECT_EQ(cl.clSetKernelArgSVMPointer(nullptr, 0, nullptr), CL_INVALID_KERNEL);
-  EXPECT_EQ(cl.clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, nullptr),
-            CL_INVALID_OPERATION);
-  EXPECT_EQ(cl.clSetKernelExecInfo(nullptr, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, nullptr),
-            CL_INVALID_KERNEL);
-}
-
 class KernelSvmTest : public KernelArgumentTest {
  protected:
   void SetUp() override {
