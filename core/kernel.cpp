@@ -151,16 +151,15 @@ void Kernel::setLocal(Slot& slot, size_t size, const void* value) {
 // in which case a NULL value will be used as the value for the argument."
 void Kernel::setBuffer(Slot& slot, size_t size, const void* value) {
   require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
-  const auto handle = handleIn<cl_mem>(value);
-  slot.value.svm = nullptr;
-  if (!handle) {
-    slot.memory = {};
-    return;
+  Weak<MemObject> target;
+  if (const auto handle = handleIn<cl_mem>(value)) {
+    const auto& memory = fromHandle<MemObject>(handle);
+    require(&memory.context() == &context(), CL_INVALID_MEM_OBJECT, "a buffer of another context");
+    require(memory.type() == CL_MEM_OBJECT_BUFFER, CL_INVALID_MEM_OBJECT, "not a buffer");
+    target = memory.weak();
   }
-  const auto& memory = fromHandle<MemObject>(handle);
-  require(&memory.context() == &context(), CL_INVALID_MEM_OBJECT, "a buffer of another context");
-  require(memory.type() == CL_MEM_OBJECT_BUFFER, CL_INVALID_MEM_OBJECT, "not a buffer");
-  slot.memory = memory.weak();
+  slot.memory = std::move(target);
+  slot.value.svm = nullptr;
 }
 
 // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and
