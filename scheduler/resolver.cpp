@@ -50,12 +50,13 @@ bool Resolver::claim() {
   makeAllocations(accesses);
   const auto tickets = State::of(context_).tickets().lock();
   resolution->claim = {&command_, tickets->next++, space_, false, false};
+  // The command's from here on: should memory run out below, it takes back what was claimed.
+  command_.resolution_ = std::move(resolution);
   for (const Access& access : accesses) {
     const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
     for (auto it = first; it != last; ++it)
-      it->second.users.push_back({&resolution->claim, access.writes});
+      it->second.users.push_back({&command_.resolution_->claim, access.writes});
   }
-  command_.resolution_ = std::move(resolution);
   return true;
 }
 
