@@ -23,17 +23,33 @@ uint64_t groupExtent(uint64_t global, uint64_t limit, bool uniform) {
   return uniform || divisor >= std::min(global, limit) / 2 ? divisor : limit;
 }
 
+// Can the size that the kernel hints at be used? A hint fails no launch.
+bool hintFits(const port::LaunchRecord& record, const KernelInfo& kernel,
+              const port::Capabilities& device) {
+  uint64_t items = 1;
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t hint = kernel.hinted_local_size[d];
+    if (hint == 0 || hint > device.max_work_item_sizes[d] || record.global_size[d] % hint != 0)
+      return false;
+    items *= hint;
+  }
+  return items <= device.max_work_group_size;
+}
+
 void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
                      const port::Capabilities& device) {
-  const auto& wanted =
-      kernel.required_local_size[0] ? kernel.required_local_size : kernel.hinted_local_size;
+  if (kernel.required_local_size[0]) {
+    std::copy_n(kernel.required_local_size.begin(), 3, record.local_size);
+    return;
+  }
+  if (hintFits(record, kernel, device)) {
+    std::copy_n(kernel.hinted_local_size.begin(), 3, record.local_size);
+    return;
+  }
   uint64_t room = std::min<uint64_t>(preferred_group_size, device.max_work_group_size);
   for (int d = 0; d < 3; ++d) {
     const uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
-    const bool fits =
-        wanted[d] && (kernel.required_local_size[0] || record.global_size[d] % wanted[d] == 0);
-    record.local_size[d] =
-        fits ? wanted[d] : groupExtent(record.global_size[d], limit, kernel.uniform_groups);
+    record.local_size[d] = groupExtent(record.global_size[d], limit, kernel.uniform_groups);
     room = std::max<uint64_t>(1, room / record.local_size[d]);
   }
 }

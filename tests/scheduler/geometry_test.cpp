@@ -75,6 +75,19 @@ TEST(Geometry, RequiredSizeIsUsedAndEnforced) {
   EXPECT_EQ(codeOf({2, nullptr, global, wrong}, kernel), CL_INVALID_WORK_GROUP_SIZE);
 }
 
+TEST(Geometry, AHintIsUsedWhereItFitsAndFailsNothing) {
+  KernelInfo kernel;
+  kernel.hinted_local_size = {16, 2, 1};
+  const size_t global[2] = {64, 64};
+  const auto record = makeLaunchRecord({2, nullptr, global, nullptr}, kernel, device());
+  EXPECT_EQ(record.local_size[0], 16u);
+  EXPECT_EQ(record.local_size[1], 2u);
+  for (const std::array<uint64_t, 3> hint : {std::array<uint64_t, 3>{64, 64, 1}, {7, 1, 1}}) {
+    kernel.hinted_local_size = hint;
+    EXPECT_EQ(codeOf({2, nullptr, global, nullptr}, kernel), CL_SUCCESS);
+  }
+}
+
 TEST(Geometry, BadSizesGetTheirCodes) {
   const size_t global[3] = {64, 64, 128};
   const size_t zero[1] = {0}, wide[1] = {2048}, deep[3] = {1, 1, 128}, many[2] = {64, 64};
