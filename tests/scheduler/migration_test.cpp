@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "scheduler/residency.h"
+#include "scheduler/state.h"
 #include "tests/scheduler/fake_platform.h"
 
 namespace weft::test {
@@ -141,7 +142,10 @@ TEST_P(MigrationTest, FailedTransferFailsItsCommandAndIsTriedAgain) {
 
 // Two devices write every other byte: no neighbours say the same, and none may be forgotten.
 TEST_P(MigrationTest, AFineMapCoarsensAndKeepsEveryByte) {
-  const auto intervals = [&] { return Residency::of(*buffer).intervals().size(); };
+  const auto intervals = [&] {
+    const auto held = State::of(platform.context()).tickets().lock();
+    return Residency::of(*buffer).intervals().size();
+  };
   size_t most = 0;
   std::vector<char> expected(size);
   for (size_t i = 0; i < size; ++i) {
