@@ -40,8 +40,9 @@ bool isCpu(const Device& device) {
 cl_uint vectorWidth(const Device& device, size_t bytes) {
   if (!isCpu(device)) return 1;
   const std::string& features = device.port().target().features;
-  const auto has = [&](const char* name) { return features.find(name) != features.npos; };
-  const size_t register_bytes = has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
+  const auto has = [&](const char* name) { return features.find(name) != std::string::npos; };
+  const size_t avx_bytes = has("+avx") ? 32 : 16;
+  const size_t register_bytes = has("+avx512f") ? 64 : avx_bytes;
   return static_cast<cl_uint>(std::min<size_t>(16, register_bytes / bytes));
 }
 
@@ -135,10 +136,10 @@ size_t globalVariableBytes(const Device& device) {
 std::array<uint8_t, CL_UUID_SIZE_KHR> driverUuid(const Device& device) {
   std::array<uint8_t, CL_UUID_SIZE_KHR> uuid{};
   uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t round = 0; round < uuid.size(); ++round) {
+  for (uint8_t& byte : uuid) {
     for (const char c : device.capabilities().driver_version + WEFT_VERSION)
       hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
-    uuid[round] = static_cast<uint8_t>(hash >> 32);
+    byte = static_cast<uint8_t>(hash >> 32);
   }
   return uuid;
 }

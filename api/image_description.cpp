@@ -89,9 +89,9 @@ void requireAlignedPixels(const MemObject& buffer, const ImageFormat& format,
   for (const Ref<Device>& device : buffer.context().devices()) {
     if (!device->capabilities().images) continue;
     const port::ImageLimits& limits = device->capabilities().image_limits;
-    requireView(shape.row_pitch % (limits.pitch_alignment * format.pixel_bytes) == 0,
+    requireView(shape.row_pitch % (size_t{limits.pitch_alignment} * format.pixel_bytes) == 0,
                 "the pitch is not aligned");
-    requireView(address % (limits.base_address_alignment * format.pixel_bytes) == 0,
+    requireView(address % (uintptr_t{limits.base_address_alignment} * format.pixel_bytes) == 0,
                 "the buffer's host pointer is not aligned");
   }
 }
@@ -179,7 +179,7 @@ MemObject& toParent(const Context& context, const cl_image_desc& desc) {
   const cl_mem handle = desc.mem_object;
   requireDescriptor(handle->kind.load(std::memory_order_relaxed) == Kind::memory,
                     "not a memory object");
-  MemObject& parent = fromHandle<MemObject>(handle);
+  auto& parent = fromHandle<MemObject>(handle);
   requireDescriptor(&parent.context() == &context, "a memory object of another context");
   return parent;
 }

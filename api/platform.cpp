@@ -1,5 +1,5 @@
 // Specification 4.1: querying platform info. Also clUnloadPlatformCompiler (5.8.7).
-#include <time.h>
+#include <ctime>
 
 #include "api/checks.h"
 #include "api/composition.h"

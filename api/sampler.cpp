@@ -38,8 +38,9 @@ void apply(SamplerState& state, cl_sampler_properties name, cl_sampler_propertie
     case CL_SAMPLER_FILTER_MODE:
       state.filter_mode = narrow(value);
       return;
+    default:
+      throw Error(CL_INVALID_VALUE, "unknown sampler property");
   }
-  throw Error(CL_INVALID_VALUE, "unknown sampler property");
 }
 
 }  // namespace

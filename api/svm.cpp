@@ -68,7 +68,8 @@ void checkMigration(const Context& context, std::span<const void* const> pointer
 }
 
 bool overlap(const void* a, const void* b, size_t size) {
-  const auto x = reinterpret_cast<size_t>(a), y = reinterpret_cast<size_t>(b);
+  const auto x = reinterpret_cast<size_t>(a);
+  const auto y = reinterpret_cast<size_t>(b);
   return (x > y ? x - y : y - x) < size;
 }
 

@@ -18,7 +18,7 @@ std::string hexadecimal(const void* pointer) {
 std::string_view functionName(std::string_view pretty) {
   constexpr std::string_view before = "function = ";
   const size_t found = pretty.find(before);
-  if (found == pretty.npos) return pretty;
+  if (found == std::string_view::npos) return pretty;
   pretty.remove_prefix(found + before.size());
   pretty = pretty.substr(0, pretty.find_first_of(";]"));
   return pretty.substr(pretty.find_last_of("&:") + 1);

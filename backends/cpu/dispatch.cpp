@@ -75,8 +75,8 @@ Job::Cut cutLaunch(const LaunchFrame& frame, uint64_t begin, size_t workers) {
   const uint64_t groups = frame.groups() - begin;
   const double per_group = std::max(frame.timing().estimate(frame.itemsPerGroup()), 1e-3);
   const auto least = uint64_t(std::min(minimum_piece_ns / per_group, double(groups)));
-  const uint64_t piece = std::max<uint64_t>({1, groups / (pieces_per_worker * workers), least});
-  return {begin, frame.groups(), piece};
+  const uint64_t fair = groups / (pieces_per_worker * workers);
+  return {begin, frame.groups(), std::max({uint64_t{1}, fair, least})};
 }
 
 }  // namespace
@@ -135,6 +135,8 @@ Executor::Drained Executor::drainOne(StreamCore& stream, Runner& runner, bool as
   else
     stream.release();
   considerWaking(runner, operation);
+  // The owner keeps its stream until the operation has finished.
+  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete)
   execute(stream, operation, runner);
   return Drained::yielded;
 }
