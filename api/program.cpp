@@ -203,10 +203,9 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint num_devices,
     Program& target = toProgram(program);
     const auto devices = toDevicesOf(target, num_devices, device_list);
     checkCallback(pfn_notify, user_data);
-    auto headers = readHeaders(num_input_headers, input_headers, header_include_names);
-    require(
-        target.compileFor(devices, toOptions(options), std::move(headers), {pfn_notify, user_data}),
-        CL_COMPILE_PROGRAM_FAILURE);
+    const auto headers = readHeaders(num_input_headers, input_headers, header_include_names);
+    require(target.compileFor(devices, toOptions(options), headers, {pfn_notify, user_data}),
+            CL_COMPILE_PROGRAM_FAILURE);
   });
 }
 

@@ -1,8 +1,8 @@
 #include "core/background.h"
 
 #include <pthread.h>
-#include <signal.h>
 
+#include <csignal>
 #include <system_error>
 #include <thread>
 #include <utility>

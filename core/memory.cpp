@@ -72,8 +72,8 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
   if (space == port::host_space) {
     if (use_host_ptr_) {
       auto imported = device ? device->import(use_host_ptr_, bytes_) : nullptr;
-      return imported ? std::move(imported)
-                      : std::make_unique<BorrowedMemory>(use_host_ptr_, bytes_);
+      if (imported) return imported;
+      return std::make_unique<BorrowedMemory>(use_host_ptr_, bytes_);
     }
     if (!device) return std::make_unique<HostMemory>(bytes_);
   }
@@ -159,7 +159,7 @@ Mapping MemObject::removeMapping(void* pointer) {
   const auto found = std::find_if(list->begin(), list->end(),
                                   [&](const Mapping& m) { return m.pointer == pointer; });
   require(found != list->end(), CL_INVALID_VALUE, "the pointer is not a mapped one");
-  const Mapping mapping = *found;
+  Mapping mapping = std::move(*found);
   list->erase(found);
   storage_->releaseClaim(mapping.made.get());
   return mapping;

@@ -12,13 +12,13 @@ namespace {
 
 // To the nearest, ties to even, as the conversions of images ask for.
 uint32_t roundUnorm(float value, unsigned bits) {
-  const float top = static_cast<float>((1u << bits) - 1);
+  const auto top = static_cast<float>((1u << bits) - 1);
   if (!(value > 0.0f)) return 0;  // not a number, too
   return static_cast<uint32_t>(std::nearbyint(std::min(value, 1.0f) * top));
 }
 
 uint32_t roundSnorm(float value, unsigned bits) {
-  const float top = static_cast<float>((1u << (bits - 1)) - 1);
+  const auto top = static_cast<float>((1u << (bits - 1)) - 1);
   if (std::isnan(value)) return 0;
   // Saturation knows the value below -1 that two's complement has.
   return static_cast<uint32_t>(
@@ -27,7 +27,7 @@ uint32_t roundSnorm(float value, unsigned bits) {
 
 // Round to nearest even, with subnormal numbers.
 uint32_t toHalf(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const auto bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = bits >> 16 & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return sign | 0x7e00u | (magnitude >> 13 & 0x1ffu);
@@ -63,7 +63,7 @@ uint32_t saturate(uint32_t value, unsigned bytes) {
 
 // The component, whose bits are `raw`, as a channel of the type.
 uint32_t encodeChannel(const ChannelType& type, uint32_t raw, bool srgb) {
-  float value = std::bit_cast<float>(raw);
+  const auto value = std::bit_cast<float>(raw);
   switch (type.kind) {
     case ChannelClass::unorm:
       return roundUnorm(srgb ? toSrgb(value) : value, type.bytes * 8);

@@ -93,9 +93,13 @@ class Arguments {
 double halfToDouble(uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int mantissa = bits & 1023;
-  double value = exponent == 31  ? (mantissa ? NAN : INFINITY)
-                 : exponent == 0 ? std::ldexp(mantissa, -24)
-                                 : std::ldexp(mantissa | 1024, exponent - 25);
+  double value = 0;
+  if (exponent == 31)
+    value = mantissa ? NAN : INFINITY;
+  else if (exponent == 0)
+    value = std::ldexp(mantissa, -24);
+  else
+    value = std::ldexp(mantissa | 1024, exponent - 25);
   return std::copysign(value, bits >> 15 ? -1.0 : 1.0);
 }
 
@@ -158,7 +162,7 @@ class Formatter {
   void printElement(const Conversion& conversion, const Arguments::Argument& argument, unsigned i) {
     const unsigned size = argument.head.element_bytes;
     uint64_t bits = 0;
-    if (size <= sizeof bits) std::memcpy(&bits, argument.data.data() + i * size, size);
+    if (size <= sizeof bits) std::memcpy(&bits, argument.data.data() + size_t{i} * size, size);
     const bool is_float = argument.head.kind == PrintfKind::floating;
     const std::string start = "%" + conversion.flags;
     const char letter = conversion.letter;
@@ -171,7 +175,8 @@ class Formatter {
     } else {
       if (is_float) bits = static_cast<uint64_t>(static_cast<int64_t>(floating(bits, size)));
       // Without a modifier a scalar is an int, as in C.
-      const unsigned named = conversion.bytes ? conversion.bytes : conversion.vector ? size : 4;
+      const unsigned usual = conversion.vector ? size : 4;
+      const unsigned named = conversion.bytes ? conversion.bytes : usual;
       const unsigned width = is_float ? 8 : std::min(size, named);
       const unsigned unused = 64 - 8 * width;
       bits <<= unused;

@@ -162,7 +162,7 @@ bool Program::buildFor(const Devices& devices, const std::string& options, Notif
 }
 
 bool Program::compileFor(const Devices& devices, const std::string& options,
-                         std::vector<port::Header> headers, Notify notify) {
+                         const std::vector<port::Header>& headers, Notify notify) {
   require(kind_ == ProgramSource::source, CL_INVALID_OPERATION, "the program has no source");
   checkOptions(devices, options, port::OptionUse::compile, CL_INVALID_COMPILER_OPTIONS);
   Jobs jobs;
@@ -190,7 +190,7 @@ bool Program::linkFrom(const std::vector<Ref<Program>>& inputs, const std::strin
       const auto group = std::find_if(groups.begin() + static_cast<ptrdiff_t>(first), groups.end(),
                                       [&](const auto& other) { return other.second == images; });
       if (group == groups.end())
-        groups.push_back({{device}, std::move(images)});
+        groups.emplace_back(Devices{device}, std::move(images));
       else
         group->first.push_back(device);
     }

@@ -75,7 +75,7 @@ class Program final : public HandleObject<_cl_program> {
   bool buildFor(const Devices& devices, const std::string& options, Notify notify);
   // clCompileProgram. CL_INVALID_COMPILER_OPTIONS, CL_INVALID_OPERATION.
   bool compileFor(const Devices& devices, const std::string& options,
-                  std::vector<port::Header> headers, Notify notify);
+                  const std::vector<port::Header>& headers, Notify notify);
   // clLinkProgram: this is the new program, `inputs` hold objects and libraries.
   // CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION.
   bool linkFrom(const std::vector<Ref<Program>>& inputs, const std::string& options, Notify notify);

@@ -20,7 +20,7 @@ struct Doomed {
 class Reaper {
  public:
   static Reaper& instance() {
-    static Reaper* const reaper = new Reaper;
+    static auto* const reaper = new Reaper;
     return *reaper;
   }
 

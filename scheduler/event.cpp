@@ -53,7 +53,7 @@ class CompletionList {
 
  private:
   static CompletionList& current() noexcept {
-    thread_local CompletionList list;
+    static thread_local CompletionList list;
     return list;
   }
 

@@ -10,7 +10,7 @@ inline constexpr port::MemorySpace spaces_per_backend = 1u << 24;
 inline constexpr port::MemorySpace cpu_space_base = 1 * spaces_per_backend;
 inline constexpr port::MemorySpace hip_space_base = 2 * spaces_per_backend;
 
-inline constexpr bool inSpaceRange(port::MemorySpace space, port::MemorySpace base) {
+constexpr bool inSpaceRange(port::MemorySpace space, port::MemorySpace base) {
   return space >= base && space - base < spaces_per_backend;
 }
 

@@ -20,7 +20,7 @@ constexpr uint64_t transfer_step_units = 16;
 class Doorway {
  public:
   static Doorway& get() {
-    static Doorway* doorway = new Doorway;
+    static auto* doorway = new Doorway;
     return *doorway;
   }
 

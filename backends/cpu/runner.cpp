@@ -57,7 +57,7 @@ class Fitness {
 
 Runner& Runner::current() {
   if (adopted) return *adopted;
-  thread_local Runner own;
+  static thread_local Runner own;
   return own;
 }
 

@@ -22,7 +22,7 @@ std::optional<std::string> field(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(':');
-    if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) continue;
+    if (colon == std::string::npos || !line.starts_with(key)) continue;
     if (line.find_first_not_of(" \t", key.size()) != colon) continue;
     const size_t start = line.find_first_not_of(" \t", colon + 1);
     return start == std::string::npos ? std::string() : line.substr(start);
