@@ -18,13 +18,18 @@ function(weft_client_environment)
 endfunction()
 
 # weft_icd(target): the build tree's ICD file names the library by its absolute path; the installed
-# one by the path it is installed to.
+# one by the path it is installed to. Loaders look for it in /etc, which belongs to the prefix /usr.
 function(weft_icd target)
   file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/weft.icd" CONTENT "$<TARGET_FILE:${target}>\n")
   install(CODE "
-    set(library \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:${target}>\")
-    set(icd \"\${CMAKE_INSTALL_PREFIX}/etc/OpenCL/vendors/weft.icd\")
+    get_filename_component(root \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
+    set(library \"\${root}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:${target}>\")
+    if(root STREQUAL \"/usr\")
+      set(root \"\")
+    endif()
+    set(icd \"\${root}/etc/OpenCL/vendors/weft.icd\")
     message(STATUS \"Installing: \${icd}\")
     file(WRITE \"\$ENV{DESTDIR}\${icd}\" \"\${library}\\n\")
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${icd}\")
   " COMPONENT runtime)
 endfunction()
