@@ -132,6 +132,7 @@ class Resolver {
   // Makes `interval` valid in `target`; returns the transfer that does it.
   TransferCommand& bring(MemObject& object, size_t begin, Residency::Interval& interval,
                          port::MemorySpace target);
+  TransferCommand* plannedFor(const Residency::Interval& interval, port::MemorySpace target) const;
   port::MemorySpace sourceOf(const Residency::Interval& interval, port::MemorySpace target) const;
   TransferCommand& transferFor(MemObject& object, size_t begin, Residency::Interval& interval,
                                port::MemorySpace source, port::MemorySpace target);

@@ -156,6 +156,7 @@ void Resolver::plan(const Access& access) {
 
 TransferCommand& Resolver::bring(MemObject& object, size_t begin, Residency::Interval& interval,
                                  port::MemorySpace target) {
+  if (TransferCommand* planned = plannedFor(interval, target)) return *planned;
   State& state = State::of(context_);
   const port::MemorySpace source = sourceOf(interval, target);
   if (state.mover(source, target)) return transferFor(object, begin, interval, source, target);
@@ -163,6 +164,17 @@ TransferCommand& Resolver::bring(MemObject& object, size_t begin, Residency::Int
   TransferCommand& second = transferFor(object, begin, interval, port::host_space, target);
   second.after(first);
   return second;
+}
+
+// The transfer that another of the command's accesses, which overlap, has led to already.
+TransferCommand* Resolver::plannedFor(const Residency::Interval& interval,
+                                      port::MemorySpace target) const {
+  const auto planned = std::find_if(transfers_.begin(), transfers_.end(), [&](auto* transfer) {
+    return transfer->target() == target &&
+           std::any_of(interval.users.begin(), interval.users.end(),
+                       [&](const auto& user) { return user.claim == &transfer->claim(); });
+  });
+  return planned == transfers_.end() ? nullptr : *planned;
 }
 
 // One with a way to the target, the last transfer's if possible, so that neighbours move as one.

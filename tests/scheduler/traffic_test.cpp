@@ -123,6 +123,15 @@ const Pattern patterns[] = {
        s.kernel(*s.b, s.buffer.get(), nullptr);
      },
      {0, size, 0, size, 0, 1}},
+    {"OverlappingArgumentsMoveOnce",
+     [](Scene& s) {
+       s.fill(*s.a, 0, size);
+       const auto head = s.part(0, size / 2), middle = s.part(size / 4, size);
+       s.kernel(*s.b, head.get(), middle.get());
+       s.fill(*s.a, 0, size);
+       s.kernel(*s.b, s.buffer.get(), s.buffer.get());
+     },
+     {0, 2 * size, 0, 2 * size, 0, 2}},
     {"ReadersShare",
      [](Scene& s) {
        s.fill(*s.a, 0, size);
