@@ -102,8 +102,7 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue command_queue,
   return call([&] {
     Queue& queue = toQueue(command_queue);
     require(num_mem_objects > 0 && mem_objects, CL_INVALID_VALUE, "no memory objects");
-    constexpr auto known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    require((flags & ~cl_mem_migration_flags{known}) == 0, CL_INVALID_VALUE);
+    requireMigrationFlags(flags);
     std::vector<MemObject*> objects;
     for (const cl_mem handle : std::span(mem_objects, num_mem_objects)) {
       objects.push_back(&toMemObject(handle));

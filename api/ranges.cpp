@@ -37,6 +37,12 @@ void requireMapFlags(cl_map_flags flags) {
           CL_INVALID_VALUE, "contents are either wanted or not");
 }
 
+void requireMigrationFlags(cl_mem_migration_flags flags) {
+  constexpr cl_mem_migration_flags known =
+      CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+  require((flags & ~known) == 0, CL_INVALID_VALUE, "unknown migration flag");
+}
+
 void requireRange(size_t offset, size_t size, size_t limit) {
   require(offset <= limit && size <= limit - offset, CL_INVALID_VALUE, "out of bounds");
 }

@@ -18,6 +18,9 @@ void requirePattern(const void* pattern, size_t size);
 // CL_INVALID_VALUE unless the flags of a map are known and agree.
 void requireMapFlags(cl_map_flags flags);
 
+// "CL_INVALID_VALUE if flags is not 0 or is not any of the values described in the table above."
+void requireMigrationFlags(cl_mem_migration_flags flags);
+
 // "CL_INVALID_VALUE if the region specified by offset and size is out of bounds."
 void requireRange(size_t offset, size_t size, size_t limit);
 

@@ -176,8 +176,7 @@ cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uin
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
     require(num_svm_pointers > 0 && svm_pointers, CL_INVALID_VALUE, "no pointers");
-    constexpr auto known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-    require((flags & ~cl_mem_migration_flags{known}) == 0, CL_INVALID_VALUE);
+    requireMigrationFlags(flags);
     const std::span<const void* const> pointers(svm_pointers, num_svm_pointers);
     checkMigration(queue.context(), pointers, sizes);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
