@@ -38,14 +38,6 @@ void checkSize(const Context& context, size_t size) {
           CL_INVALID_BUFFER_SIZE);
 }
 
-// "CL_INVALID_BUFFER_SIZE if [...] host_ptr is a pointer returned by clSVMAlloc and size is greater
-// than the size passed to clSVMAlloc."
-void requireInsideSvm(const Context& context, const void* host_ptr, size_t size) {
-  const Ref<SvmAllocation> allocation = context.svm().find(host_ptr);
-  require(!allocation || allocation->holds(host_ptr, size), CL_INVALID_BUFFER_SIZE,
-          "larger than the SVM allocation");
-}
-
 cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
                   size_t size, void* host_ptr) {
   Context& owner = toContext(context);
@@ -55,7 +47,10 @@ cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_me
   checkFlags(flags);
   checkSize(owner, size);
   checkHostPtr(flags, host_ptr);
-  if (flags & CL_MEM_USE_HOST_PTR) requireInsideSvm(owner, host_ptr, size);
+  // "CL_INVALID_BUFFER_SIZE if [...] CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a pointer
+  // returned by clSVMAlloc and size is greater than the size passed to clSVMAlloc."
+  require(fitsSvm(owner, flags, host_ptr, size), CL_INVALID_BUFFER_SIZE,
+          "larger than the SVM allocation");
   return give(make<Buffer>(Ref<Context>(&owner), flags, size, host_ptr, std::move(list)));
 }
 

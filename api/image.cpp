@@ -63,17 +63,23 @@ cl_mem makeImage(cl_context context, const cl_mem_properties* properties, cl_mem
   }
   const ImageShape shape = toShape(owner, format, *desc, host_ptr != nullptr);
   requireSupported(format, shape.type, flags);
+  require(fitsSvm(owner, flags, host_ptr, shape.bytes()), CL_INVALID_IMAGE_SIZE,
+          "larger than the SVM allocation");
   return give(
       make<PixelImage>(Ref<Context>(&owner), flags, format, shape, host_ptr, std::move(list)));
 }
 
-// The functions of OpenCL 1.0: "CL_INVALID_IMAGE_SIZE if image_width or image_height are 0".
+// The functions of OpenCL 1.0: "CL_INVALID_IMAGE_SIZE if image_width or image_height are 0 [...] or
+// if values specified by image_row_pitch do not follow rules described in the argument
+// description". That is all that a descriptor of theirs can have wrong.
 cl_mem makeOldImage(cl_context context, cl_mem_flags flags, const cl_image_format* format,
                     const cl_image_desc& desc, void* host_ptr) {
-  toContext(context);
-  require(desc.image_width && desc.image_height && desc.image_depth, CL_INVALID_IMAGE_SIZE,
-          "a dimension of the image is zero");
-  return makeImage(context, nullptr, flags, format, &desc, host_ptr);
+  try {
+    return makeImage(context, nullptr, flags, format, &desc, host_ptr);
+  } catch (const Error& error) {
+    const bool size = error.code() == CL_INVALID_IMAGE_DESCRIPTOR;
+    throw Error(size ? CL_INVALID_IMAGE_SIZE : error.code(), error.what());
+  }
 }
 
 std::vector<cl_image_format> supportedFormats(const Context& context, cl_mem_flags flags,

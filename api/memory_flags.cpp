@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/error.h"
+#include "core/svm.h"
 
 namespace weft::api {
 
@@ -22,6 +23,12 @@ void checkFlags(cl_mem_flags flags) {
 void checkHostPtr(cl_mem_flags flags, const void* host_ptr) {
   const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
   require(wants_pointer == (host_ptr != nullptr), CL_INVALID_HOST_PTR);
+}
+
+bool fitsSvm(const Context& context, cl_mem_flags flags, const void* host_ptr, size_t size) {
+  if (!(flags & CL_MEM_USE_HOST_PTR)) return true;
+  const Ref<SvmAllocation> allocation = context.svm().find(host_ptr);
+  return !allocation || allocation->holds(host_ptr, size);
 }
 
 cl_mem_flags inheritFlags(cl_mem_flags parent, cl_mem_flags flags) {

@@ -2,7 +2,7 @@
 // Specification 5.2.1, 5.2.3, 5.3.1.
 #pragma once
 
-#include <CL/cl.h>
+#include "core/context.h"
 
 namespace weft::api {
 
@@ -18,6 +18,8 @@ void checkFlags(cl_mem_flags flags);
 // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set
 // in flags or if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set."
 void checkHostPtr(cl_mem_flags flags, const void* host_ptr);
+// Memory that is used in place does not reach beyond the SVM allocation that it begins in.
+bool fitsSvm(const Context& context, cl_mem_flags flags, const void* host_ptr, size_t size);
 // The flags of an object made from another one: those given, and those that it inherits. Throws
 // CL_INVALID_VALUE when they ask for more than the parent's allow.
 cl_mem_flags inheritFlags(cl_mem_flags parent, cl_mem_flags flags);

@@ -114,10 +114,29 @@ TEST_F(CreateImageTest, OldFunctions) {
   made = OwnedMem(cl.clCreateImage3D(context, 0, &rgba8, 4, 3, 2, 0, 0, nullptr, &code));
   EXPECT_EQ(code, CL_SUCCESS);
   EXPECT_EQ(imageInfo<size_t>(made, CL_IMAGE_DEPTH), 2u);
-  EXPECT_EQ(cl.clCreateImage2D(context, 0, &rgba8, 0, 3, 0, nullptr, &code), nullptr);
-  EXPECT_EQ(code, CL_INVALID_IMAGE_SIZE);
   EXPECT_EQ(cl.clCreateImage3D(context, 0, &rgba8, 4, 0, 2, 0, 0, nullptr, &code), nullptr);
   EXPECT_EQ(code, CL_INVALID_IMAGE_SIZE);
+  EXPECT_EQ(cl.clCreateImage3D(context, CL_MEM_COPY_HOST_PTR, &rgba8, 4, 3, 2, 16, 47, host.data(),
+                               &code),
+            nullptr);
+  EXPECT_EQ(code, CL_INVALID_IMAGE_SIZE);
+  const struct {
+    size_t width, row_pitch;
+    cl_mem_flags flags;
+    void* data;
+    cl_int code;
+  } cases[] = {
+      {0, 0, 0, nullptr, CL_INVALID_IMAGE_SIZE},
+      {4, 32, 0, nullptr, CL_INVALID_IMAGE_SIZE},
+      {4, 15, CL_MEM_COPY_HOST_PTR, host.data(), CL_INVALID_IMAGE_SIZE},
+      {4, 18, CL_MEM_COPY_HOST_PTR, host.data(), CL_INVALID_IMAGE_SIZE},
+      {4, 32, CL_MEM_COPY_HOST_PTR, host.data(), CL_SUCCESS},
+      {4, 32, CL_MEM_COPY_HOST_PTR, nullptr, CL_INVALID_HOST_PTR},
+  };
+  for (const auto& [wide, pitch, flags, data, expected] : cases) {
+    made = OwnedMem(cl.clCreateImage2D(context, flags, &rgba8, wide, 3, pitch, data, &code));
+    EXPECT_EQ(code, expected) << wide << ' ' << pitch;
+  }
 }
 
 TEST_F(CreateImageTest, SharesABuffer) {

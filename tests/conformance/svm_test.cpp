@@ -356,6 +356,24 @@ TEST_F(SvmTest, BuffersStayInsideTheAllocation) {
   EXPECT_FALSE(info<cl_bool>(cl.clGetMemObjectInfo, cl_mem(copied), CL_MEM_USES_SVM_POINTER));
 }
 
+TEST_F(SvmTest, ImagesStayInsideTheAllocation) {
+  if (!deviceInfo<cl_bool>(CL_DEVICE_IMAGE_SUPPORT)) GTEST_SKIP() << "no images";
+  const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = desc.image_height = 32;
+  const auto codeOf = [&](void* host_ptr, size_t row_pitch, cl_mem_flags flags) {
+    desc.image_row_pitch = row_pitch;
+    cl_int code = 1;
+    const OwnedMem made(cl.clCreateImage(context, flags, &format, &desc, host_ptr, &code));
+    return code;
+  };
+  EXPECT_EQ(codeOf(svm, 0, CL_MEM_USE_HOST_PTR), CL_SUCCESS);
+  EXPECT_EQ(codeOf(svm + 4, 0, CL_MEM_USE_HOST_PTR), CL_INVALID_IMAGE_SIZE);
+  EXPECT_EQ(codeOf(svm, 132, CL_MEM_USE_HOST_PTR), CL_INVALID_IMAGE_SIZE);
+  EXPECT_EQ(codeOf(svm, 0, CL_MEM_COPY_HOST_PTR), CL_SUCCESS);
+}
+
 // What the application does not free goes with the context.
 TEST_F(SvmTest, ContextsTakeTheirAllocationsAlong) {
   OwnedContext short_lived = makeContext();
