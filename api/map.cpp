@@ -17,11 +17,11 @@ void checkMapFlags(const MemObject& object, cl_map_flags flags) {
   if (flags & write_flags) requireHostMayWrite(object);
 }
 
-// Waits for a blocking map. A map that failed leaves nothing mapped.
+// Waits for a blocking map. One that failed leaves nothing to be unmapped.
 void finishMap(MemObject& object, const Mapped& mapped) {
   const cl_int status = mapped.event->wait();
   if (status == CL_COMPLETE) return;
-  object.removeMapping(mapped.pointer);
+  object.dropMapping(mapped);
   throw Error(status, "the blocking map failed");
 }
 

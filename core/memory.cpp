@@ -80,13 +80,13 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
   return device->allocate(bytes_, host_alignment);
 }
 
-void Storage::claimForWriting(size_t begin, size_t end, const void* owner) {
+void Storage::claimForWriting(const ByteRows& rows, const void* owner) {
   auto claims = write_claims_.lock();
   const bool taken = std::any_of(claims->begin(), claims->end(), [&](const WriteClaim& claim) {
-    return begin < claim.end && claim.begin < end;
+    return overlap(claim.rows, rows);
   });
   require(!taken, CL_INVALID_OPERATION, "overlapping regions mapped for writing");
-  claims->push_back({begin, end, owner});
+  claims->push_back({rows, owner});
 }
 
 void Storage::releaseClaim(const void* owner) noexcept {
@@ -150,23 +150,46 @@ MemObject::MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flag
       properties_(std::move(properties)),
       storage_(&parent_->storage()) {}
 
+// "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
 void MemObject::addMapping(const Mapping& mapping) {
+  if (mapping.writes()) storage_->claimForWriting(mapping.rows, mapping.shared.get());
   mappings_.with([&](auto& list) { list.push_back(mapping); });
+}
+
+void MemObject::dropMapping(const Mapping& mapping) noexcept {
+  mappings_.with([&](auto& list) {
+    std::erase_if(list, [&](const Mapping& m) { return m.shared == mapping.shared; });
+  });
+  storage_->releaseClaim(mapping.shared.get());
+}
+
+void MemObject::failMapping(const Mapping& mapping) noexcept {
+  mapping.become(Mapping::State::failed);
+  storage_->releaseClaim(mapping.shared.get());
 }
 
 Mapping MemObject::removeMapping(void* pointer) {
   auto list = mappings_.lock();
-  const auto found = std::find_if(list->begin(), list->end(),
-                                  [&](const Mapping& m) { return m.pointer == pointer; });
+  const auto first = [&](bool failed) {
+    return std::find_if(list->begin(), list->end(), [&](const Mapping& m) {
+      return m.pointer == pointer && (m.state() == Mapping::State::failed) == failed;
+    });
+  };
+  auto found = first(false);
+  if (found == list->end()) found = first(true);
   require(found != list->end(), CL_INVALID_VALUE, "the pointer is not a mapped one");
   Mapping mapping = std::move(*found);
   list->erase(found);
-  storage_->releaseClaim(mapping.made.get());
+  storage_->releaseClaim(mapping.shared.get());
   return mapping;
 }
 
 cl_uint MemObject::mapCount() const {
-  return mappings_.with([](auto& list) { return static_cast<cl_uint>(list.size()); });
+  return mappings_.with([](auto& list) {
+    return static_cast<cl_uint>(std::count_if(list.begin(), list.end(), [](const Mapping& m) {
+      return m.state() != Mapping::State::failed;
+    }));
+  });
 }
 
 void MemObject::addDestructorCallback(DestructorCallback callback, void* user) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/byte_rows.h"
 #include "core/context.h"
 #include "core/guarded.h"
 #include "core/handle.h"
@@ -38,9 +39,9 @@ class Storage {
   // nullptr when nothing was allocated there yet.
   port::Memory* find(port::MemorySpace space) const;
 
-  // Ranges that are mapped for writing, each by one owner. Throws CL_INVALID_OPERATION for a range
-  // that overlaps one.
-  void claimForWriting(size_t begin, size_t end, const void* owner);
+  // Rows that are mapped for writing, each by one owner. Throws CL_INVALID_OPERATION for rows that
+  // overlap those of another.
+  void claimForWriting(const ByteRows& rows, const void* owner);
   void releaseClaim(const void* owner) noexcept;
 
   ResidencyState* residency() const { return residency_.get(); }
@@ -56,8 +57,7 @@ class Storage {
   };
 
   struct WriteClaim {
-    size_t begin;
-    size_t end;
+    ByteRows rows;
     const void* owner;
   };
 
@@ -75,14 +75,18 @@ class Storage {
   std::unique_ptr<ResidencyState> residency_;
 };
 
-// One outstanding clEnqueueMap*. Specification 5.5.2.
+// One clEnqueueMap*. Copies are the same mapping. Specification 5.5.2.
 struct Mapping {
+  enum class State : uint8_t { pending, made, failed };
+
   void* pointer;
-  size_t offset;  // bytes from the start of the root's storage
-  size_t size;
+  ByteRows rows;
   cl_map_flags flags;
-  // Set when the command has completed: what was never mapped is not written by unmapping it.
-  std::shared_ptr<std::atomic<bool>> made = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<std::atomic<State>> shared = std::make_shared<std::atomic<State>>(State::pending);
+
+  bool writes() const { return flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION); }
+  State state() const { return shared->load(std::memory_order_acquire); }
+  void become(State state) const { shared->store(state, std::memory_order_release); }
 };
 
 class Buffer;
@@ -115,10 +119,16 @@ class MemObject : public HandleObject<_cl_mem> {
 
   bool kernelMayWrite() const { return !(flags_ & CL_MEM_READ_ONLY); }
 
+  // Throws CL_INVALID_OPERATION when it is for writing what is mapped for writing already.
   void addMapping(const Mapping& mapping);
-  // Removes and returns the oldest mapping at `pointer`; throws CL_INVALID_VALUE when there is
-  // none.
+  // Takes it back, unless it is gone.
+  void dropMapping(const Mapping& mapping) noexcept;
+  // Its command failed: it is in nobody's way, but may still be unmapped.
+  void failMapping(const Mapping& mapping) noexcept;
+  // Removes and returns the oldest mapping at `pointer`, one that failed only where there is no
+  // other; throws CL_INVALID_VALUE when there is none.
   Mapping removeMapping(void* pointer);
+  // Of those that did not fail.
   cl_uint mapCount() const;
 
   // Called in reverse order of registration when the object is destroyed (specification 5.5.1).

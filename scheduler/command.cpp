@@ -104,7 +104,13 @@ void Command::settle(cl_int status) noexcept {
       result = access.reads ? Result::overwritten : Result::written;
     else if (access.writes && submitted_)
       result = Result::lost;
-    Residency::of(*access.object).settle(access.begin, access.end, resolution_->claim, result);
+    Residency& residency = Residency::of(*access.object);
+    if (access.rows && result == Result::written) {
+      residency.settle(access.begin, access.end, resolution_->claim, Result::unchanged);
+      residency.write(*access.rows, space());
+    } else {
+      residency.settle(access.begin, access.end, resolution_->claim, result);
+    }
   }
   resolution_ = nullptr;
 }
@@ -161,6 +167,19 @@ void Command::finished(port::OperationStatus status, port::Nanoseconds start,
 
 void Command::notified() noexcept {
   if (epoch_) epoch_->arrive();
+}
+
+// Row by row where they are few, else all between the first and the last byte, of which those
+// between the rows then have to be kept.
+void appendRows(std::vector<Access>& list, MemObject& object, const ByteRows& rows, bool reads,
+                bool writes) {
+  constexpr size_t most_rows = 64;
+  if (rows.count() > most_rows) {
+    list.push_back({&object, rows.begin, rows.end(), true, writes});
+    return;
+  }
+  for (size_t i = 0; i < rows.count(); ++i)
+    list.push_back({&object, rows.row(i), rows.row(i) + rows.bytes, reads, writes});
 }
 
 port::Location locate(MemObject& object, port::MemorySpace space, size_t offset) {

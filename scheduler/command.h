@@ -15,13 +15,14 @@ struct DeviceCounters;
 struct Resolution;
 
 // What a command does to bytes [begin, end) of an object's storage. `writes` without `reads` means
-// that every byte of the range is written.
+// that every byte of the range is written, or of those rows in it that are named.
 struct Access {
   MemObject* object;
   size_t begin;
   size_t end;
   bool reads;
   bool writes;
+  const ByteRows* rows = nullptr;  // the command's
 };
 
 class Command : public Event, protected port::Operation {
@@ -83,6 +84,10 @@ class Command : public Event, protected port::Operation {
   bool submitted_ = false;
   cl_int failure_ = CL_SUCCESS;
 };
+
+// Appends what a command does to `rows` of an object's storage.
+void appendRows(std::vector<Access>& list, MemObject& object, const ByteRows& rows, bool reads,
+                bool writes);
 
 // Where the bytes at `offset` of an object's storage are in `space`, as one end of a copy.
 port::Location locate(MemObject& object, port::MemorySpace space, size_t offset);

@@ -26,23 +26,6 @@ struct End {
   }
 };
 
-// What a rectangle touches: row by row where they are few, else all between the first and the last
-// byte, of which those between the rows then have to be kept.
-void appendRows(std::vector<Access>& list, MemObject& object, size_t begin,
-                const RectLayout& layout, const Region& region, bool writes) {
-  constexpr size_t most_rows = 64;
-  const bool whole = isContiguous(layout, region);
-  if (whole || region[1] * region[2] > most_rows) {
-    list.push_back({&object, begin, begin + spanOf(layout, region), !writes || !whole, writes});
-    return;
-  }
-  for (size_t z = 0; z < region[2]; ++z)
-    for (size_t y = 0; y < region[1]; ++y) {
-      const size_t row = begin + z * layout.slice_pitch + y * layout.row_pitch;
-      list.push_back({&object, row, row + region[0], !writes, writes});
-    }
-}
-
 End linear(MemObject& object, size_t offset) { return {Ref<MemObject>(&object), nullptr, offset}; }
 End linear(const void* host) { return {nullptr, static_cast<std::byte*>(const_cast<void*>(host))}; }
 End rect(MemObject& object, const RectLayout& layout) {
@@ -68,7 +51,7 @@ class CopyCommand final : public Command {
   void append(std::vector<Access>& list, const End& end, bool writes) const {
     if (!end.object) return;
     const size_t begin = end.object->origin() + end.offset;
-    appendRows(list, *end.object, begin, end.pitches, region_, writes);
+    appendRows(list, *end.object, toRows(begin, end.pitches, region_), !writes, writes);
   }
   bool runsWhereTheBytesAre() const override { return source_.object && !destination_.object; }
   void prepare() override {
@@ -102,7 +85,7 @@ class FillCommand final : public Command {
   size_t begin() const { return object_->origin() + layout_.offset(); }
 
   void accesses(std::vector<Access>& list) override {
-    appendRows(list, *object_, begin(), layout_, region_, true);
+    appendRows(list, *object_, toRows(begin(), layout_, region_), false, true);
   }
   void prepare() override {
     if (region_[0] == 0) return;

@@ -38,6 +38,12 @@ inline bool isContiguous(const RectLayout& layout, const Region& region) {
          (region[2] == 1 || layout.slice_pitch == region[0] * region[1]);
 }
 
+// The rectangle's bytes where its first one is at `begin`; as one row if it has all of its span.
+inline ByteRows toRows(size_t begin, const RectLayout& layout, const Region& region) {
+  if (isContiguous(layout, region)) return {begin, spanOf(layout, region)};
+  return {begin, region[0], region[1], region[2], layout.row_pitch, layout.slice_pitch};
+}
+
 Ref<Event> enqueueRead(Queue& queue, Buffer& buffer, size_t offset, size_t size, void* destination,
                        WaitList waits);
 Ref<Event> enqueueWrite(Queue& queue, Buffer& buffer, size_t offset, size_t size,
@@ -62,8 +68,8 @@ Ref<Event> enqueueFillRect(Queue& queue, PixelImage& image, const void* pattern,
                            size_t pattern_size, const RectLayout& layout, const Region& region,
                            WaitList waits);
 
-struct Mapped {
-  void* pointer;
+// With its command's event.
+struct Mapped : Mapping {
   Ref<Event> event;
 };
 // Throws CL_MAP_FAILURE, CL_INVALID_OPERATION.

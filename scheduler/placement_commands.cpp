@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-// Makes bytes valid for the host, or takes back what the host wrote.
+// Makes bytes valid for the host.
 class MapCommand final : public Command {
  public:
   MapCommand(Queue& queue, cl_command_type type, MemObject& object, const Mapping& mapping)
@@ -16,20 +16,39 @@ class MapCommand final : public Command {
 
  private:
   void accesses(std::vector<Access>& list) override {
-    const bool writes = mapping_.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
     const bool reads = !(mapping_.flags & CL_MAP_WRITE_INVALIDATE_REGION);
-    const bool unmap = type() == CL_COMMAND_UNMAP_MEM_OBJECT;
-    if (unmap && (!writes || !mapping_.made->load(std::memory_order_acquire))) return;
-    list.push_back(
-        {object_.get(), mapping_.offset, mapping_.offset + mapping_.size, reads && !unmap, writes});
+    appendRows(list, *object_, mapping_.rows, reads, mapping_.writes());
   }
   void finalize(cl_int status) noexcept override {
     if (status == CL_COMPLETE)
-      mapping_.made->store(true, std::memory_order_release);
-    else if (type() == CL_COMMAND_MAP_BUFFER)
-      object_->storage().releaseClaim(mapping_.made.get());
+      mapping_.become(Mapping::State::made);
+    else
+      object_->failMapping(mapping_);
     object_ = nullptr;
   }
+
+  Ref<MemObject> object_;
+  Mapping mapping_;
+};
+
+// Takes what the host wrote, and not what lies between its rows: others may have written there
+// since it was mapped. What was never mapped is not written by unmapping it.
+class UnmapCommand final : public Command {
+ public:
+  UnmapCommand(Queue& queue, MemObject& object, Mapping mapping)
+      : Command(queue, CL_COMMAND_UNMAP_MEM_OBJECT),
+        object_(&object),
+        mapping_(std::move(mapping)) {
+    setSpace(port::host_space);
+  }
+
+ private:
+  void accesses(std::vector<Access>& list) override {
+    const ByteRows& rows = mapping_.rows;
+    if (mapping_.writes() && mapping_.state() == Mapping::State::made)
+      list.push_back({object_.get(), rows.begin, rows.end(), false, true, &rows});
+  }
+  void finalize(cl_int) noexcept override { object_ = nullptr; }
 
   Ref<MemObject> object_;
   Mapping mapping_;
@@ -70,46 +89,39 @@ class MarkerCommand final : public Command {
 
 namespace {
 
-Mapped enqueueMapOf(Queue& queue, cl_command_type type, MemObject& object, Mapping mapping,
-                    WaitList waits) {
+Mapped enqueueMapOf(Queue& queue, cl_command_type type, MemObject& object, const ByteRows& rows,
+                    cl_map_flags flags, WaitList waits) {
+  Mapping mapping{nullptr, rows, flags};
   try {
-    mapping.pointer = object.storage().in(port::host_space).host() + mapping.offset;
+    mapping.pointer = object.storage().in(port::host_space).host() + rows.begin;
   } catch (const Error&) {
     throw Error(CL_MAP_FAILURE, "no host memory to map the object into");
   }
-  object.addMapping(mapping);
-  auto event = enqueueCommand<MapCommand>(waits, queue, type, object, mapping);
-  return {mapping.pointer, std::move(event)};
+  try {
+    object.addMapping(mapping);
+    return {mapping, enqueueCommand<MapCommand>(waits, queue, type, object, mapping)};
+  } catch (...) {
+    object.dropMapping(mapping);
+    throw;
+  }
 }
 
 }  // namespace
 
 Mapped enqueueMap(Queue& queue, Buffer& buffer, cl_map_flags flags, size_t offset, size_t size,
                   WaitList waits) {
-  const Mapping mapping{nullptr, buffer.origin() + offset, size, flags};
-  // "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
-  if (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION))
-    buffer.storage().claimForWriting(mapping.offset, mapping.offset + size, mapping.made.get());
-  try {
-    return enqueueMapOf(queue, CL_COMMAND_MAP_BUFFER, buffer, mapping, waits);
-  } catch (...) {
-    buffer.storage().releaseClaim(mapping.made.get());
-    throw;
-  }
+  return enqueueMapOf(queue, CL_COMMAND_MAP_BUFFER, buffer, {buffer.origin() + offset, size}, flags,
+                      waits);
 }
 
 Mapped enqueueMapRect(Queue& queue, PixelImage& image, cl_map_flags flags, const RectLayout& layout,
                       const Region& region, WaitList waits) {
-  // What lies between the rows is not mapped, so it must keep its contents.
-  if (!isContiguous(layout, region) && flags & CL_MAP_WRITE_INVALIDATE_REGION) flags = CL_MAP_WRITE;
   return enqueueMapOf(queue, CL_COMMAND_MAP_IMAGE, image,
-                      {nullptr, image.origin() + layout.offset(), spanOf(layout, region), flags},
-                      waits);
+                      toRows(image.origin() + layout.offset(), layout, region), flags, waits);
 }
 
 Ref<Event> enqueueUnmap(Queue& queue, MemObject& object, void* pointer, WaitList waits) {
-  const Mapping mapping = object.removeMapping(pointer);
-  return enqueueCommand<MapCommand>(waits, queue, CL_COMMAND_UNMAP_MEM_OBJECT, object, mapping);
+  return enqueueCommand<UnmapCommand>(waits, queue, object, object.removeMapping(pointer));
 }
 
 Ref<Event> enqueueMigrate(Queue& queue, std::span<MemObject* const> objects,

@@ -103,4 +103,24 @@ void Residency::settle(size_t begin, size_t end, const Claim& claim, Result resu
   if (overLimit()) coarsen();
 }
 
+void Residency::write(const ByteRows& rows, port::MemorySpace space) {
+  SpaceSet only;
+  only.only(space);
+  for (size_t i = 0; i < rows.count(); ++i) {
+    const size_t begin = rows.row(i);
+    const size_t end = begin + rows.bytes;
+    const auto& [at, holder] = *std::prev(intervals_.upper_bound(begin));
+    const bool known = holder.valid == only;
+    if (known && holder.end >= rows.end()) break;  // so for all that is left
+    if (known && holder.end >= end) continue;
+    const auto [first, last] = cover(begin, end);
+    for (auto it = first; it != last; ++it) {
+      it->second.valid = only;
+      it->second.lost = false;
+    }
+  }
+  merge(rows.begin, rows.end());
+  if (overLimit()) coarsen();
+}
+
 }  // namespace weft

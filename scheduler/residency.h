@@ -92,6 +92,8 @@ class Residency final : public ResidencyState {
     lost,
   };
   void settle(size_t begin, size_t end, const Claim& claim, Result result);
+  // Enters that all of `rows` was written in `space`, and nothing between them.
+  void write(const ByteRows& rows, port::MemorySpace space);
 
   Map& intervals() { return intervals_; }
   bool overLimit() const { return intervals_.size() > interval_limit; }

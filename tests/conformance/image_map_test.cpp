@@ -20,9 +20,12 @@ class ImageMapTest : public ImageTest {
     void* pointer = map(m, flags, origin, region, &code);
     EXPECT_EQ(pointer != nullptr, code == CL_SUCCESS);
     if (pointer) {
-      EXPECT_EQ(cl.clEnqueueUnmapMemObject(queue, m, pointer, 0, nullptr, nullptr), CL_SUCCESS);
+      EXPECT_EQ(unmap(m, pointer), CL_SUCCESS);
     }
     return code;
+  }
+  cl_int unmap(cl_mem m, void* pointer) {
+    return cl.clEnqueueUnmapMemObject(queue, m, pointer, 0, nullptr, nullptr);
   }
   size_t row = 0, slice = 0;
 };
@@ -35,7 +38,7 @@ TEST_F(ImageMapTest, ReadsAndWrites) {
   EXPECT_EQ(slice, 0u);
   EXPECT_EQ(std::memcmp(at + row, counting().data() + (2 * width + 2) * 4, 12), 0);
   std::memset(at, 7, 4);
-  ASSERT_EQ(cl.clEnqueueUnmapMemObject(queue, image, at, 0, nullptr, nullptr), CL_SUCCESS);
+  ASSERT_EQ(unmap(image, at), CL_SUCCESS);
   auto expected = counting(width * height * 4);
   std::fill_n(expected.begin() + (width + 2) * 4, 4, 7);
   EXPECT_EQ(pixels(image, zero, all), expected);
@@ -51,8 +54,34 @@ TEST_F(ImageMapTest, InvalidatingABoxKeepsTheRest) {
     std::memset(at + y * row, 9, 8);
     std::fill_n(expected.begin() + ((y + 1) * width + 1) * 4, 8, 9);
   }
-  ASSERT_EQ(cl.clEnqueueUnmapMemObject(queue, image, at, 0, nullptr, nullptr), CL_SUCCESS);
+  ASSERT_EQ(unmap(image, at), CL_SUCCESS);
   EXPECT_EQ(pixels(image, zero, all), expected);
+}
+
+TEST_F(ImageMapTest, BoxesForWritingStandSideBySide) {
+  cl_int code = 1;
+  unsigned char* left = map(image, CL_MAP_WRITE, zero, {2, height, 1}, &code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(mapCode(image, CL_MAP_WRITE, {1, 1, 0}, {2, 1, 1}), CL_INVALID_OPERATION);
+  EXPECT_EQ(mapCode(image, CL_MAP_WRITE_INVALIDATE_REGION, {0, height - 1, 0}, {width, 1, 1}),
+            CL_INVALID_OPERATION);
+  EXPECT_EQ(mapCode(image, CL_MAP_READ, {1, 1, 0}, {2, 1, 1}), CL_SUCCESS);
+  EXPECT_EQ(mapCode(image, CL_MAP_WRITE, {2, 0, 0}, {2, height, 1}), CL_SUCCESS);
+  ASSERT_EQ(unmap(image, left), CL_SUCCESS);
+  EXPECT_EQ(mapCode(image, CL_MAP_WRITE, {1, 1, 0}, {2, 1, 1}), CL_SUCCESS);
+}
+
+TEST_F(ImageMapTest, AFailedBlockingMapLeavesNothing) {
+  const OwnedEvent gate = makeUserEvent();
+  ASSERT_EQ(cl.clSetUserEventStatus(gate, -5), CL_SUCCESS);
+  const cl_event waits = gate;
+  cl_int code = 1;
+  EXPECT_EQ(cl.clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_WRITE, zero.data(), all.data(), &row,
+                                 &slice, 1, &waits, nullptr, &code),
+            nullptr);
+  EXPECT_EQ(code, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(info<cl_uint>(cl.clGetMemObjectInfo, cl_mem(image), CL_MEM_MAP_COUNT), 0u);
+  EXPECT_EQ(mapCode(image, CL_MAP_WRITE, zero, all), CL_SUCCESS);
 }
 
 TEST_F(ImageMapTest, SaysPitches) {
@@ -80,7 +109,7 @@ TEST_F(ImageMapTest, UsesTheApplicationsMemory) {
   unsigned char* at = map(made, CL_MAP_READ, {1, 2, 0}, {1, 1, 1}, &code);
   EXPECT_EQ(at, host.data() + 2 * 48 + 4);
   EXPECT_EQ(row, 48u);
-  EXPECT_EQ(cl.clEnqueueUnmapMemObject(queue, made, at, 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(unmap(made, at), CL_SUCCESS);
 }
 
 TEST_F(ImageMapTest, RefusesBadArguments) {

@@ -20,6 +20,17 @@ class MapTest : public CommandTest {
     }
     return code;
   }
+  // A blocking map whose wait list has failed.
+  cl_int failedMapCode(cl_map_flags flags) {
+    const OwnedEvent gate = makeUserEvent();
+    EXPECT_EQ(cl.clSetUserEventStatus(gate, -5), CL_SUCCESS);
+    const cl_event waits = gate;
+    cl_int code = 1;
+    EXPECT_EQ(
+        cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, 0, 64, 1, &waits, nullptr, &code),
+        nullptr);
+    return code;
+  }
   cl_int unmap(cl_mem m, void* pointer) {
     return cl.clEnqueueUnmapMemObject(queue, m, pointer, 0, nullptr, nullptr);
   }
@@ -64,19 +75,26 @@ TEST_F(MapTest, InvalidateNeedsNoContents) {
 }
 
 TEST_F(MapTest, WritesDoNotOverlap) {
-  OwnedMem sub = makeSubBuffer(buffer, 1024, 1024);
+  const OwnedMem sub = makeSubBuffer(buffer, 1024, 1024);
   cl_int code = 1;
   void* first = map(buffer, CL_MAP_WRITE, 512, 1024, &code);
   ASSERT_EQ(code, CL_SUCCESS);
-  for (const cl_map_flags flags : {CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION}) {
-    EXPECT_EQ(mapCode(buffer, flags, 512, 1024), CL_INVALID_OPERATION);
-    EXPECT_EQ(mapCode(buffer, flags, 1535, 1), CL_INVALID_OPERATION);
-    EXPECT_EQ(mapCode(buffer, flags, 0, 513), CL_INVALID_OPERATION);
-    EXPECT_EQ(mapCode(sub, flags, 511, 1), CL_INVALID_OPERATION);
-    EXPECT_EQ(mapCode(sub, flags, 512, 512), CL_SUCCESS);
-    EXPECT_EQ(mapCode(buffer, flags, 0, 512), CL_SUCCESS);
-    EXPECT_EQ(mapCode(buffer, flags, 1536, 512), CL_SUCCESS);
-  }
+  const struct {
+    cl_mem in;
+    size_t offset, size;
+    cl_int code;
+  } others[] = {
+      {buffer, 512, 1024, CL_INVALID_OPERATION},
+      {buffer, 1535, 1, CL_INVALID_OPERATION},
+      {buffer, 0, 513, CL_INVALID_OPERATION},
+      {sub, 511, 1, CL_INVALID_OPERATION},
+      {sub, 512, 512, CL_SUCCESS},
+      {buffer, 0, 512, CL_SUCCESS},
+      {buffer, 1536, 512, CL_SUCCESS},
+  };
+  for (const auto& other : others)
+    for (const cl_map_flags flags : {CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION})
+      EXPECT_EQ(mapCode(other.in, flags, other.offset, other.size), other.code) << other.offset;
   EXPECT_EQ(mapCode(buffer, CL_MAP_READ, 512, 1024), CL_SUCCESS);
   EXPECT_EQ(mapCount(buffer), 1u);
   ASSERT_EQ(unmap(buffer, first), CL_SUCCESS);
@@ -84,18 +102,22 @@ TEST_F(MapTest, WritesDoNotOverlap) {
   EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
 }
 
-TEST_F(MapTest, AFailedMapIsNoneForWriting) {
-  OwnedEvent gate = makeUserEvent();
+// It may be unmapped, but stands for nothing and before nobody.
+TEST_F(MapTest, AFailedMapIsNone) {
+  const OwnedEvent gate = makeUserEvent();
   const cl_event waits = gate;
   cl_int code = 1;
-  void* pointer = cl.clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_WRITE, 0, 64, 1, &waits,
-                                        nullptr, &code);
+  void* failed = cl.clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_WRITE, 0, 64, 1, &waits,
+                                       nullptr, &code);
   ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(mapCount(buffer), 1u);
   EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE, 0, 64), CL_INVALID_OPERATION);
   ASSERT_EQ(cl.clSetUserEventStatus(gate, -5), CL_SUCCESS);
   ASSERT_EQ(cl.clFinish(queue), CL_SUCCESS);
-  EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE, 0, 64), CL_SUCCESS);
-  EXPECT_EQ(unmap(buffer, pointer), CL_SUCCESS);
+  EXPECT_EQ(mapCount(buffer), 0u);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE, 0, 64), CL_SUCCESS);
+  EXPECT_EQ(unmap(buffer, failed), CL_SUCCESS);
+  EXPECT_EQ(unmap(buffer, failed), CL_INVALID_VALUE);
   EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
 }
 
@@ -111,39 +133,47 @@ TEST_F(MapTest, RefusesBadHandles) {
 }
 
 TEST_F(MapTest, RefusesBadRangesAndFlags) {
-  EXPECT_EQ(mapCode(buffer, CL_MAP_READ, 0, 0), CL_INVALID_VALUE);
-  EXPECT_EQ(mapCode(buffer, CL_MAP_READ, 0, buffer_bytes + 1), CL_INVALID_VALUE);
-  EXPECT_EQ(mapCode(buffer, CL_MAP_READ, buffer_bytes, 1), CL_INVALID_VALUE);
-  EXPECT_EQ(mapCode(buffer, CL_MAP_READ, 1, SIZE_MAX), CL_INVALID_VALUE);
-  EXPECT_EQ(mapCode(buffer, 1u << 20, 0, 1), CL_INVALID_VALUE);
-  EXPECT_EQ(mapCode(buffer, CL_MAP_READ | CL_MAP_WRITE_INVALIDATE_REGION, 0, 1), CL_INVALID_VALUE);
-  EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION, 0, 1), CL_INVALID_VALUE);
+  const std::pair<size_t, size_t> ranges[] = {
+      {0, 0}, {0, buffer_bytes + 1}, {buffer_bytes, 1}, {1, SIZE_MAX}};
+  for (const auto& [offset, size] : ranges)
+    EXPECT_EQ(mapCode(buffer, CL_MAP_READ, offset, size), CL_INVALID_VALUE) << offset;
+  for (const cl_map_flags flags : {1 << 20, CL_MAP_READ | CL_MAP_WRITE_INVALIDATE_REGION,
+                                   CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION})
+    EXPECT_EQ(mapCode(buffer, flags, 0, 1), CL_INVALID_VALUE) << flags;
 }
 
 TEST_F(MapTest, RespectsHostAccess) {
-  OwnedMem write_only = makeBuffer(CL_MEM_HOST_WRITE_ONLY);
-  OwnedMem read_only = makeBuffer(CL_MEM_HOST_READ_ONLY);
-  OwnedMem none = makeBuffer(CL_MEM_HOST_NO_ACCESS);
-  EXPECT_EQ(mapCode(write_only, CL_MAP_READ, 0, 1), CL_INVALID_OPERATION);
-  EXPECT_EQ(mapCode(write_only, CL_MAP_WRITE, 0, 1), CL_SUCCESS);
-  EXPECT_EQ(mapCode(read_only, CL_MAP_READ, 0, 1), CL_SUCCESS);
-  EXPECT_EQ(mapCode(read_only, CL_MAP_WRITE, 0, 1), CL_INVALID_OPERATION);
-  EXPECT_EQ(mapCode(read_only, CL_MAP_WRITE_INVALIDATE_REGION, 0, 1), CL_INVALID_OPERATION);
-  EXPECT_EQ(mapCode(none, CL_MAP_READ, 0, 1), CL_INVALID_OPERATION);
-  EXPECT_EQ(mapCode(none, CL_MAP_WRITE, 0, 1), CL_INVALID_OPERATION);
+  const struct {
+    cl_mem_flags access;
+    cl_map_flags map;
+    cl_int code;
+  } cases[] = {
+      {CL_MEM_HOST_WRITE_ONLY, CL_MAP_READ, CL_INVALID_OPERATION},
+      {CL_MEM_HOST_WRITE_ONLY, CL_MAP_WRITE, CL_SUCCESS},
+      {CL_MEM_HOST_READ_ONLY, CL_MAP_READ, CL_SUCCESS},
+      {CL_MEM_HOST_READ_ONLY, CL_MAP_WRITE, CL_INVALID_OPERATION},
+      {CL_MEM_HOST_READ_ONLY, CL_MAP_WRITE_INVALIDATE_REGION, CL_INVALID_OPERATION},
+      {CL_MEM_HOST_NO_ACCESS, CL_MAP_READ, CL_INVALID_OPERATION},
+      {CL_MEM_HOST_NO_ACCESS, CL_MAP_WRITE, CL_INVALID_OPERATION},
+  };
+  for (const auto& each : cases)
+    EXPECT_EQ(mapCode(makeBuffer(each.access), each.map, 0, 1), each.code) << each.access;
   EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
 }
 
-TEST_F(MapTest, AFailedBlockingMapMapsNothing) {
-  OwnedEvent gate = makeUserEvent();
-  ASSERT_EQ(cl.clSetUserEventStatus(gate, -5), CL_SUCCESS);
-  const cl_event waits = gate;
-  cl_int code = 1;
-  EXPECT_EQ(
-      cl.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, 1, 1, &waits, nullptr, &code),
-      nullptr);
-  EXPECT_EQ(code, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+TEST_F(MapTest, AFailedBlockingMapLeavesNothing) {
+  constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  EXPECT_EQ(failedMapCode(CL_MAP_WRITE), dependent);
   EXPECT_EQ(mapCount(buffer), 0u);
+  cl_int code = 1;
+  void* pointer = map(buffer, CL_MAP_WRITE, 0, 64, &code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(failedMapCode(CL_MAP_READ), dependent);
+  EXPECT_EQ(mapCount(buffer), 1u);
+  EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE, 32, 64), CL_INVALID_OPERATION);
+  EXPECT_EQ(unmap(buffer, pointer), CL_SUCCESS);
+  EXPECT_EQ(unmap(buffer, pointer), CL_INVALID_VALUE);
+  EXPECT_EQ(mapCode(buffer, CL_MAP_WRITE, 32, 64), CL_SUCCESS);
 }
 
 TEST_F(MapTest, UnmapRefusesBadArguments) {

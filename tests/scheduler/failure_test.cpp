@@ -136,6 +136,7 @@ TEST_F(FailureTest, UnmappingWhatCouldNotBeMappedWritesNothing) {
   const Mapped mapped = enqueueMap(*a, *buffer, CL_MAP_WRITE, 0, size, {&wait, 1});
   never->setStatus(-1);
   ASSERT_EQ(outcome(mapped.event), dependent);
+  EXPECT_EQ(buffer->mapCount(), 0u);
   ASSERT_EQ(outcome(enqueueUnmap(*a, *buffer, mapped.pointer, {})), CL_COMPLETE);
   EXPECT_EQ(outcome(read(*b, *buffer)), CL_COMPLETE);
   EXPECT_EQ(host, std::vector<char>(size, 1));

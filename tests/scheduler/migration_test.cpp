@@ -121,6 +121,36 @@ TEST_P(MigrationTest, HostDataArrivesAndMapsSeeDevices) {
   EXPECT_EQ(read(*b, *target)[0], 5);
 }
 
+// While one half of an image is mapped for writing, a device writes the other.
+TEST_P(MigrationTest, AMappedBoxLeavesWhatIsBesideIt) {
+  for (const cl_map_flags flags : {CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION})
+    for (const size_t height : {4, 100}) {  // few rows, and many
+      constexpr size_t row = 16;
+      const ImageShape shape{CL_MEM_OBJECT_IMAGE2D, row, height, 1, 1, row, row * height};
+      std::vector<char> expected(row * height, 3);
+      std::vector<char> result(expected.size());
+      const auto image = make<PixelImage>(Ref<Context>(&platform.context()), CL_MEM_COPY_HOST_PTR,
+                                          *findImageFormat({CL_R, CL_UNSIGNED_INT8}), shape,
+                                          expected.data(), std::vector<cl_mem_properties>{});
+      const RectLayout left{{0, 0, 0}, row, row * height};
+      const RectLayout right{{row / 2, 0, 0}, row, row * height};
+      const Region half{row / 2, height, 1};
+      const Mapped mapped = enqueueMapRect(*a, *image, flags, left, half, {});
+      ASSERT_EQ(mapped.event->wait(), CL_COMPLETE);
+      const char seven = 7;
+      enqueueFillRect(*b, *image, &seven, 1, right, half, {})->wait();
+      for (size_t y = 0; y < height; ++y) {
+        std::fill_n(static_cast<char*>(mapped.pointer) + y * row, row / 2, 5);
+        std::fill_n(expected.begin() + y * row, row / 2, 5);
+        std::fill_n(expected.begin() + y * row + row / 2, row / 2, 7);
+      }
+      ASSERT_EQ(enqueueUnmap(*a, *image, mapped.pointer, {})->wait(), CL_COMPLETE);
+      const Region all{row, height, 1};
+      enqueueReadRect(*a, *image, left, left, all, result.data(), {})->wait();
+      EXPECT_EQ(result, expected) << height;
+    }
+}
+
 TEST_P(MigrationTest, MigrationMovesAndUndefinedContentDoesNot) {
   MemObject* const objects[] = {buffer.get()};
   fill(*a, *buffer, 1, 0, size);
