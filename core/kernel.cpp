@@ -50,6 +50,21 @@ const ImageTypeName* findTypeName(std::string_view name) {
   return nullptr;
 }
 
+bool fitsLimits(const KernelInfo& info, const port::ImageLimits& limits) {
+  const auto images = [&](AccessQualifier access) {
+    return std::count_if(info.arguments.begin(), info.arguments.end(), [&](const auto& argument) {
+      return argument.kind == ArgumentKind::image && argument.access == access;
+    });
+  };
+  const auto both = images(AccessQualifier::read_write);
+  return images(AccessQualifier::read_only) <= limits.read_arguments &&
+         images(AccessQualifier::write_only) + both <= limits.write_arguments &&
+         both <= limits.read_write_arguments &&
+         std::count_if(info.arguments.begin(), info.arguments.end(), [](const auto& argument) {
+           return argument.kind == ArgumentKind::sampler;
+         }) <= limits.samplers;
+}
+
 std::vector<DeviceKernel> findKernel(const Program& program, const std::string& name) {
   std::vector<DeviceKernel> found;
   bool executable = false;
@@ -61,8 +76,9 @@ std::vector<DeviceKernel> findKernel(const Program& program, const std::string& 
     const auto kernel = std::find_if(kernels.begin(), kernels.end(),
                                      [&](const KernelInfo& info) { return info.name == name; });
     if (kernel == kernels.end()) continue;
-    found.push_back(
-        {program.devices()[d], builds[d], static_cast<uint32_t>(kernel - kernels.begin())});
+    const Ref<Device>& device = program.devices()[d];
+    found.push_back({device, builds[d], static_cast<uint32_t>(kernel - kernels.begin()),
+                     fitsLimits(*kernel, device->capabilities().image_limits)});
     require(sameDefinition(found.front().info(), *kernel), CL_INVALID_KERNEL_DEFINITION,
             "the kernel's arguments differ between devices");
   }

@@ -49,6 +49,7 @@ struct DeviceKernel {
   Ref<Device> device;
   std::shared_ptr<const DeviceBuild> build;  // keeps the module loaded
   uint32_t index = 0;                        // into build->image->kernels
+  bool fits = true;  // has no more image and sampler arguments than the device takes
 
   const KernelInfo& info() const { return build->image->kernels[index]; }
   port::Module& module() const { return *build->module; }

@@ -125,42 +125,20 @@ class NativeCommand final : public Command {
   std::vector<Patch> objects_;
 };
 
-}  // namespace
-
-namespace {
-
 // "CL_MISALIGNED_SUB_BUFFER_OFFSET if a kernel argument for kernel is a sub-buffer object and the
 // offset [...] is not aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN for the device."
-void checkAlignment(const ArgumentSet& arguments, const port::Capabilities& device) {
-  for (const ArgumentValue& value : arguments.values)
-    require(!value.memory || value.memory->origin() % device.base_address_alignment_bytes == 0,
-            CL_MISALIGNED_SUB_BUFFER_OFFSET, "a sub-buffer's origin");
-}
-
 // "CL_INVALID_IMAGE_SIZE if an image object is specified as an argument value to kernel and the
 // image dimensions [...] are not supported by device associated with queue."
-void checkImages(const ArgumentSet& arguments, const port::Capabilities& device) {
-  for (const ArgumentValue& value : arguments.values)
-    if (value.memory && isImageType(value.memory->type()))
-      require(static_cast<PixelImage&>(*value.memory).shape().fits(device.image_limits),
+void checkMemory(const ArgumentSet& arguments, const port::Capabilities& device) {
+  for (const ArgumentValue& value : arguments.values) {
+    const MemObject* memory = value.memory.get();
+    if (!memory) continue;
+    require(memory->origin() % device.base_address_alignment_bytes == 0,
+            CL_MISALIGNED_SUB_BUFFER_OFFSET, "a sub-buffer's origin");
+    if (isImageType(memory->type()))
+      require(static_cast<const PixelImage&>(*memory).shape().fits(device.image_limits),
               CL_INVALID_IMAGE_SIZE, "an image larger than the device's");
-}
-
-// "CL_OUT_OF_RESOURCES if the number of read-only image args used in kernel exceed the
-// CL_DEVICE_MAX_READ_IMAGE_ARGS value for device", and so for the others.
-void checkImageCounts(const KernelInfo& info, const port::ImageLimits& limits) {
-  uint32_t read = 0, written = 0, both = 0, samplers = 0;
-  for (const ArgumentInfo& argument : info.arguments) {
-    if (argument.kind == ArgumentKind::sampler) ++samplers;
-    if (argument.kind != ArgumentKind::image) continue;
-    uint32_t& count = argument.access == AccessQualifier::write_only   ? written
-                      : argument.access == AccessQualifier::read_write ? both
-                                                                       : read;
-    ++count;
   }
-  require(read <= limits.read_arguments && written + both <= limits.write_arguments &&
-              both <= limits.read_write_arguments && samplers <= limits.samplers,
-          CL_OUT_OF_RESOURCES, "more images or samplers than the device takes");
 }
 
 }  // namespace
@@ -169,11 +147,12 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
                          cl_command_type type) {
   const DeviceKernel* code = kernel.on(queue.device());
   require(code != nullptr, CL_INVALID_PROGRAM_EXECUTABLE, "not built for the queue's device");
+  // "... if the number of read-only image args used in kernel exceed the
+  // CL_DEVICE_MAX_READ_IMAGE_ARGS value for device", and so for the others.
+  require(code->fits, CL_OUT_OF_RESOURCES, "more images or samplers than the device takes");
   Ref<ArgumentSet> arguments = kernel.arguments();
   const port::Capabilities& device = queue.device().capabilities();
-  checkAlignment(*arguments, device);
-  checkImages(*arguments, device);
-  checkImageCounts(code->info(), device.image_limits);
+  checkMemory(*arguments, device);
   const auto record = makeLaunchRecord(range, code->info(), device);
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,

@@ -10,8 +10,6 @@
 
 namespace weft::conformance {
 
-using OwnedSampler = Owned<cl_sampler, &cl_icd_dispatch::clReleaseSampler>;
-
 using Triple = std::array<size_t, 3>;
 using PixelData = std::vector<unsigned char>;
 

@@ -1,4 +1,7 @@
 // clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo.
+#include <string>
+#include <tuple>
+
 #include "tests/conformance/program_fixture.h"
 
 namespace weft::conformance {
@@ -75,6 +78,30 @@ TEST_F(KernelArgumentTest, AllMustBeSetBeforeALaunch) {
     EXPECT_EQ(set(i, sizes[i], i < 3 ? nullptr : value), CL_SUCCESS) << i;
   }
   EXPECT_EQ(enqueue(), CL_SUCCESS);
+  EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
+}
+
+// "CL_OUT_OF_RESOURCES if the number of read-only image args used in kernel exceed the
+// CL_DEVICE_MAX_READ_IMAGE_ARGS value for device", and likewise for samplers.
+TEST_F(KernelArgumentTest, MoreSamplersThanTheDeviceTakes) {
+  if (!deviceInfo<cl_bool>(CL_DEVICE_IMAGE_SUPPORT)) GTEST_SKIP() << "no images";
+  const auto most = deviceInfo<cl_uint>(CL_DEVICE_MAX_SAMPLERS);
+  std::string text = "sampler_t s0";
+  for (cl_uint i = 1; i < most; ++i) text += ", sampler_t s" + std::to_string(i);
+  const OwnedProgram made =
+      built("kernel void fits(" + text + ") {} kernel void exceeds(" + text + ", sampler_t s) {}");
+  cl_int code = 1;
+  const OwnedSampler owned(
+      cl.clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  const cl_sampler sampler = owned;
+  for (const auto& [name, count, expected] :
+       {std::tuple{"fits", most, cl_int{CL_SUCCESS}}, {"exceeds", most + 1, CL_OUT_OF_RESOURCES}}) {
+    k = kernel(made, name);
+    for (cl_uint i = 0; i < count; ++i)
+      ASSERT_EQ(set(i, sizeof sampler, &sampler), CL_SUCCESS) << i;
+    EXPECT_EQ(enqueue(), expected) << name;
+  }
   EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
 }
 

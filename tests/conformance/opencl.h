@@ -52,6 +52,7 @@ class Owned {
 
 using OwnedContext = Owned<cl_context, &cl_icd_dispatch::clReleaseContext>;
 using OwnedQueue = Owned<cl_command_queue, &cl_icd_dispatch::clReleaseCommandQueue>;
+using OwnedSampler = Owned<cl_sampler, &cl_icd_dispatch::clReleaseSampler>;
 using OwnedMem = Owned<cl_mem, &cl_icd_dispatch::clReleaseMemObject>;
 using OwnedEvent = Owned<cl_event, &cl_icd_dispatch::clReleaseEvent>;
 using OwnedProgram = Owned<cl_program, &cl_icd_dispatch::clReleaseProgram>;

@@ -1,6 +1,6 @@
 // Images and samplers as kernel arguments, on one device and on several that move them.
 #include "tests/conformance/image_fixture.h"
-#include "tests/e2e/fixture.h"
+#include "tests/e2e/several_devices.h"
 
 namespace weft::e2e {
 namespace {
@@ -22,43 +22,20 @@ kernel void measure(read_only image3d_t volume, read_only image2d_array_t layers
 }
 )";
 
-class ImagePrograms : public Programs {
+class ImagePrograms : public SeveralDevices {
  protected:
   static constexpr size_t width = 16, height = 4, bytes = width * height * 4;
 
   void SetUp() override {
     if (!deviceInfo<cl_bool>(CL_DEVICE_IMAGE_SUPPORT)) GTEST_SKIP() << "no images";
     useDevices();
-    program = built(source);
-  }
-  // Sub-devices, which have memories of their own where WEFT_CPU_PRIVATE_MEMORY says so.
-  void useDevices() {
-    devices = {testDevice()};
-    const auto units = deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
-    if (units >= 2) {
-      const cl_device_partition_property two[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1,
-                                                  CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
-      devices.resize(2);
-      ASSERT_EQ(cl.clCreateSubDevices(testDevice(), two, 2, devices.data(), nullptr), CL_SUCCESS);
-    }
-    devices.push_back(testDevice());
-    cl_int code = 1;
-    context = OwnedContext(cl.clCreateContext(nullptr, static_cast<cl_uint>(devices.size()),
-                                              devices.data(), nullptr, nullptr, &code));
-    ASSERT_EQ(code, CL_SUCCESS);
-    for (const cl_device_id device : devices) {
-      queues.emplace_back(cl.clCreateCommandQueue(context, device, 0, &code));
-      ASSERT_EQ(code, CL_SUCCESS);
-    }
     queue = makeQueue(context);
     buffer = makeBuffer();
+    cl_int code = 1;
     sampler = OwnedSampler(
         cl.clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &code));
     ASSERT_EQ(code, CL_SUCCESS);
-  }
-  void TearDown() override {
-    queues.clear();
-    for (const cl_device_id device : devices) cl.clReleaseDevice(device);
+    program = built(source);
   }
   OwnedMem plane(cl_mem_flags flags = 0) const {
     return make(describe(CL_MEM_OBJECT_IMAGE2D, width, height), rgba8ui, flags);
@@ -74,8 +51,6 @@ class ImagePrograms : public Programs {
     return cl.clSetKernelArg(kernel, index, size, handle);
   }
 
-  std::vector<cl_device_id> devices;
-  std::vector<OwnedQueue> queues;
   OwnedSampler sampler;
   OwnedProgram program;
 };

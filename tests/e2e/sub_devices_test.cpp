@@ -1,37 +1,15 @@
 // One program on several devices of one context.
-#include "tests/e2e/fixture.h"
+#include "tests/e2e/several_devices.h"
 
 namespace weft::e2e {
 namespace {
 
-class SubDevices : public Programs {
+class SubDevices : public SeveralDevices {
  protected:
   void SetUp() override {
-    const auto units = deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
-    if (units < 2) GTEST_SKIP() << "the device has no sub-devices";
-    const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY,
-                                                    cl_device_partition_property(units / 2), 0};
-    cl_uint count = 0;
-    ASSERT_EQ(cl.clCreateSubDevices(testDevice(), equally, 0, nullptr, &count), CL_SUCCESS);
-    devices.resize(count);
-    ASSERT_EQ(cl.clCreateSubDevices(testDevice(), equally, count, devices.data(), nullptr),
-              CL_SUCCESS);
-    devices.push_back(testDevice());
-    cl_int code = 1;
-    context = OwnedContext(cl.clCreateContext(nullptr, static_cast<cl_uint>(devices.size()),
-                                              devices.data(), nullptr, nullptr, &code));
-    ASSERT_EQ(code, CL_SUCCESS);
-    for (const cl_device_id device : devices) {
-      queues.emplace_back(cl.clCreateCommandQueue(context, device, 0, &code));
-      ASSERT_EQ(code, CL_SUCCESS);
-    }
+    if (units() < 2) GTEST_SKIP() << "the device has no sub-devices";
+    useDevices({CL_DEVICE_PARTITION_EQUALLY, static_cast<intptr_t>(units() / 2), 0});
   }
-  void TearDown() override {
-    queues.clear();
-    for (const cl_device_id device : devices) cl.clReleaseDevice(device);
-  }
-  std::vector<cl_device_id> devices;
-  std::vector<OwnedQueue> queues;
 };
 
 TEST_F(SubDevices, OneBuildServesAll) {

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <numeric>
 
-#include "tests/e2e/fixture.h"
+#include "tests/e2e/several_devices.h"
 
 namespace weft::e2e {
 namespace {
@@ -44,39 +44,19 @@ struct Node {
 constexpr cl_svm_mem_flags atomics =
     CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
 
-class Svm : public Programs {
+class Svm : public SeveralDevices {
  protected:
   void SetUp() override {
     capabilities = deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
     if (!capabilities) GTEST_SKIP() << "shared virtual memory is not supported";
-    splitDevice();
+    useDevices();
     program = built(source, "-cl-std=CL3.0");
   }
   void TearDown() override {
     for (void* pointer : allocations) cl.clSVMFree(context, pointer);
-    queues.clear();
-    for (const cl_device_id device : devices) cl.clReleaseDevice(device);
+    SeveralDevices::TearDown();
   }
 
-  // A context of the device and, where it has some, two sub-devices.
-  void splitDevice() {
-    devices = {testDevice()};
-    const auto units = deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
-    if (units >= 2) {
-      const cl_device_partition_property counts[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1,
-                                                     CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
-      devices.resize(3);
-      ASSERT_EQ(cl.clCreateSubDevices(testDevice(), counts, 2, &devices[1], nullptr), CL_SUCCESS);
-    }
-    cl_int code = 1;
-    context = OwnedContext(cl.clCreateContext(nullptr, static_cast<cl_uint>(devices.size()),
-                                              devices.data(), nullptr, nullptr, &code));
-    ASSERT_EQ(code, CL_SUCCESS);
-    for (const cl_device_id device : devices) {
-      queues.emplace_back(cl.clCreateCommandQueue(context, device, 0, &code));
-      ASSERT_EQ(code, CL_SUCCESS);
-    }
-  }
   template <class T>
   T* allocate(size_t count, cl_svm_mem_flags flags = CL_MEM_READ_WRITE) {
     void* pointer = cl.clSVMAlloc(context, flags, count * sizeof(T), 0);
@@ -103,8 +83,6 @@ class Svm : public Programs {
   bool has(cl_device_svm_capabilities wanted) const { return capabilities & wanted; }
 
   cl_device_svm_capabilities capabilities = 0;
-  std::vector<cl_device_id> devices;
-  std::vector<OwnedQueue> queues;
   std::vector<void*> allocations;
   OwnedProgram program;
 };
@@ -283,16 +261,17 @@ TEST_F(Svm, SpinningKernelsHoldUpOnlyThemselves) {
   const OwnedKernel answer = kernel(program, "answer"), twice = kernel(program, "twice");
   setPointer(answer, 0, words);
   setPointer(answer, 1, words + 1);
+  const OwnedQueue& whole = queues.back();  // one unit spins, another goes on
   OwnedEvent gate = makeUserEvent(), spinning;
   const cl_event wait = gate;
   const size_t one = 1;
-  ASSERT_EQ(cl.clEnqueueNDRangeKernel(queues[0], answer, 1, nullptr, &one, nullptr, 1, &wait,
-                                      spinning.out()),
-            CL_SUCCESS);
-  ASSERT_EQ(cl.clFlush(queues[0]), CL_SUCCESS);
+  ASSERT_EQ(
+      cl.clEnqueueNDRangeKernel(whole, answer, 1, nullptr, &one, nullptr, 1, &wait, spinning.out()),
+      CL_SUCCESS);
+  ASSERT_EQ(cl.clFlush(whole), CL_SUCCESS);
   ASSERT_EQ(cl.clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
 
-  const OwnedQueue other(cl.clCreateCommandQueue(context, devices[0], 0, nullptr));
+  const OwnedQueue other(cl.clCreateCommandQueue(context, devices.back(), 0, nullptr));
   const OwnedMem memory = upload(std::vector<cl_int>(100, 4));
   const cl_mem handle = memory;
   ASSERT_EQ(cl.clSetKernelArg(twice, 0, sizeof handle, &handle), CL_SUCCESS);
@@ -306,7 +285,7 @@ TEST_F(Svm, SpinningKernelsHoldUpOnlyThemselves) {
             CL_COMPLETE);
 
   words[0].store(41, std::memory_order_release);
-  ASSERT_EQ(cl.clFinish(queues[0]), CL_SUCCESS);
+  ASSERT_EQ(cl.clFinish(whole), CL_SUCCESS);
   EXPECT_EQ(words[1].load(), 42);
 }
 
