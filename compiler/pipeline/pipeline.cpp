@@ -12,6 +12,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/options.h"
+#include "compiler/pipeline/divisions.h"
 #include "compiler/pipeline/executable.h"
 #include "core/image.h"
 
@@ -67,7 +68,10 @@ class Run {
     FrontendResult result = runFrontend(job_, options_, context_);
     answer_.files = std::move(result.files);
     answer_.result.log += result.log;
-    if (result.module) keepInlineFunctions(*result.module);
+    if (result.module) {
+      keepInlineFunctions(*result.module);
+      defineDivisions(*result.module);
+    }
     return std::move(result.module);
   }
 
