@@ -99,15 +99,25 @@ WIDTHS(DEFINE_EXP_DOUBLE, )
   }
 FLOAT_TYPES(WIDTHS, DEFINE_COMPLETED)
 
-// Float goes through double: SLEEF's float forms lose the denormal and the largest results.
-#define DEFINE_GAMMA(n, V, unused)                                                       \
-  PURE float##n tgamma(float##n x) {                                                     \
-    return CAST_##n(float, __weft_sleef_tgamma_u10_double##n(CAST_##n(double, x)));      \
-  }                                                                                      \
-  PURE double##n tgamma(double##n x) { return __weft_sleef_tgamma_u10_double##n(x); }    \
-  PURE float##n lgamma(float##n x) {                                                     \
-    return CAST_##n(float, __weft_sleef_lgamma_u10_double##n(CAST_##n(double, x)));      \
-  }                                                                                      \
+// Float goes through double: SLEEF's float forms lose the denormal and the largest results. SLEEF's
+// double tgamma loses its accuracy below -170, where parts of it are denormal: gamma(x) is
+// gamma(x + 16) / (x (x + 1) ... (x + 15)) there, and each of those sums is exact.
+#define PAIR(x, i) ((x) + (i)) * ((x) + ((i) + 1))
+#define QUAD(x, i) ((PAIR(x, i)) * (PAIR(x, (i) + 2)))
+#define DEFINE_GAMMA(n, V, unused)                                                             \
+  PURE float##n tgamma(float##n x) {                                                           \
+    return CAST_##n(float, __weft_sleef_tgamma_u10_double##n(CAST_##n(double, x)));            \
+  }                                                                                            \
+  PURE double##n tgamma(double##n x) {                                                         \
+    const long##n low = x < (double##n)(-170.0);                                               \
+    const double##n moved =                                                                    \
+        __weft_sleef_tgamma_u10_double##n(low != (long##n)0 ? x + (double##n)(16.0) : x);      \
+    const double##n steps = (QUAD(x, 0.0) * QUAD(x, 4.0)) * (QUAD(x, 8.0) * QUAD(x, 12.0));    \
+    return low != (long##n)0 ? moved / steps : moved;                                          \
+  }                                                                                            \
+  PURE float##n lgamma(float##n x) {                                                           \
+    return CAST_##n(float, __weft_sleef_lgamma_u10_double##n(CAST_##n(double, x)));            \
+  }                                                                                            \
   PURE double##n lgamma(double##n x) { return __weft_sleef_lgamma_u10_double##n(x); }
 WIDTHS(DEFINE_GAMMA, )
 
