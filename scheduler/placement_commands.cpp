@@ -9,8 +9,8 @@ namespace {
 // Makes bytes valid for the host.
 class MapCommand final : public Command {
  public:
-  MapCommand(Queue& queue, cl_command_type type, MemObject& object, const Mapping& mapping)
-      : Command(queue, type), object_(&object), mapping_(mapping) {
+  MapCommand(Queue& queue, cl_command_type type, MemObject& object, Mapping mapping)
+      : Command(queue, type), object_(&object), mapping_(std::move(mapping)) {
     setSpace(port::host_space);
   }
 
