@@ -20,8 +20,8 @@ port::LanguageFeatures describeLanguage(const port::Capabilities& capabilities) 
   features.feature_macros.emplace_back("__opencl_c_int64");
   features.images = capabilities.images;
   if (capabilities.images) {
-    for (const char* name :
-         {"cl_khr_3d_image_writes", "cl_khr_depth_images", "cl_khr_image2d_from_buffer"})
+    for (const char* name : {"cl_khr_3d_image_writes", "cl_khr_depth_images",
+                             "cl_khr_image2d_from_buffer", "cl_khr_srgb_image_writes"})
       features.extensions.emplace_back(name);
     for (const char* name :
          {"__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"})

@@ -62,7 +62,7 @@ struct Rule {
 };
 
 // Orders with padding are optional and differ from those without in nothing but the border's alpha,
-// where implementations do not agree: no device offers them. Writing sRGB would be
+// where implementations do not agree: no device offers them. Writing sRGB is
 // cl_khr_srgb_image_writes. Three-byte pixels are supported by nobody.
 constexpr Rule rules[] = {
     {{CL_R, 1, {0}}, any},
@@ -79,8 +79,8 @@ constexpr Rule rules[] = {
     {{CL_LUMINANCE, 1, {0}}, grey},
     {{CL_RGB, 3, {0, 1, 2}}, packed},
     {{CL_RGBx, 3, {0, 1, 2}}, packed, image_use_none},
-    {{CL_sRGBA, 4, {0, 1, 2, 3}, true}, unorm8, image_use_read},
-    {{CL_sBGRA, 4, {2, 1, 0, 3}, true}, unorm8, image_use_read},
+    {{CL_sRGBA, 4, {0, 1, 2, 3}, true}, unorm8, image_use_read | image_use_write},
+    {{CL_sBGRA, 4, {2, 1, 0, 3}, true}, unorm8, image_use_read | image_use_write},
     {{CL_sRGBx, 4, {0, 1, 2, 3}, true}, unorm8, image_use_none},
     {{CL_sRGB, 3, {0, 1, 2}, true}, unorm8, image_use_none},
     {{CL_DEPTH, 1, {0}}, depth, image_use_read | image_use_write, true},

@@ -64,8 +64,8 @@ TEST(ImageFormats, UsesDependOnTheImage) {
   EXPECT_FALSE(depth.supports(CL_MEM_OBJECT_IMAGE3D, image_use_read));
   const ImageFormat& srgb = format(CL_sRGBA, CL_UNORM_INT8);
   EXPECT_TRUE(srgb.supports(CL_MEM_OBJECT_IMAGE1D, imageUses(CL_MEM_READ_ONLY)));
-  EXPECT_FALSE(srgb.supports(CL_MEM_OBJECT_IMAGE1D, imageUses(CL_MEM_READ_WRITE)));
-  EXPECT_FALSE(srgb.supports(CL_MEM_OBJECT_IMAGE1D, imageUses(0)));
+  EXPECT_TRUE(srgb.supports(CL_MEM_OBJECT_IMAGE1D, imageUses(CL_MEM_READ_WRITE)));
+  EXPECT_FALSE(srgb.supports(CL_MEM_OBJECT_IMAGE1D, imageUses(CL_MEM_KERNEL_READ_AND_WRITE)));
   EXPECT_TRUE(format(CL_R, CL_FLOAT)
                   .supports(CL_MEM_OBJECT_IMAGE1D, imageUses(CL_MEM_KERNEL_READ_AND_WRITE)));
   EXPECT_FALSE(format(CL_DEPTH_STENCIL, CL_FLOAT)

@@ -126,6 +126,41 @@ TEST_F(ImagePrograms, AskForSizes) {
   EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{5, 6, 7, 8, 9}));
 }
 
+// Each stored value comes back to where it was, by way of linear intensities; the alpha is linear.
+TEST_F(ImagePrograms, WriteSrgb) {
+  constexpr char srgb_source[] =
+      "kernel void through(read_only image1d_t from, write_only image1d_t to, global float* "
+      "linear) "
+      "{\n"
+      "  int i = get_global_id(0); float4 v = read_imagef(from, i);\n"
+      "  write_imagef(to, i, v); vstore4(v, i, linear);\n"
+      "}\n";
+  const OwnedKernel through = kernel(built(srgb_source), "through");
+  for (const cl_channel_order order : {CL_sRGBA, CL_sBGRA}) {
+    const cl_image_format format{order, CL_UNORM_INT8};
+    const cl_image_desc desc = describe(CL_MEM_OBJECT_IMAGE1D, 256);
+    const OwnedMem from = make(desc, format), to = make(desc, format);
+    const OwnedMem linear = upload(std::vector<cl_float>(1024));
+    PixelData values(1024);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<unsigned char>(i % 4 == 1 ? 255 - i / 4 : i / 4);
+    const Triple zero{0, 0, 0}, all{256, 1, 1};
+    ASSERT_EQ(cl.clEnqueueWriteImage(queue, from, CL_TRUE, zero.data(), all.data(), 0, 0,
+                                     values.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    set(through, from, to, linear);
+    run(through, {{256}});
+    PixelData result(values.size());
+    ASSERT_EQ(cl.clEnqueueReadImage(queue, to, CL_TRUE, zero.data(), all.data(), 0, 0,
+                                    result.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    EXPECT_EQ(result, values);
+    const auto seen = download<cl_float>(linear);
+    EXPECT_NEAR(seen[4 * 188], 0.502886, 1e-5);  // ((188 / 255 + 0.055) / 1.055)^2.4
+    EXPECT_FLOAT_EQ(seen[4 * 188 + 3], 188 / 255.0f);
+  }
+}
+
 TEST_F(ImagePrograms, RefuseWrongArguments) {
   const OwnedKernel shift = kernel(program, "shift");
   const OwnedMem good = plane(), read = plane(CL_MEM_READ_ONLY), written = plane(CL_MEM_WRITE_ONLY);
