@@ -63,8 +63,11 @@ Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initia
 
 Storage::~Storage() {
   // What was imported goes before what it was imported from.
-  const auto allocations = allocations_.lock();
-  while (!allocations->empty()) allocations->pop_back();
+  allocations_.with([](auto& allocations) {
+    while (!allocations.empty()) allocations.pop_back();
+  });
+  // Others find it while it lives, and what it says is allocated.
+  residency_ = nullptr;
 }
 
 std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
@@ -121,6 +124,17 @@ port::Memory* Storage::find(port::MemorySpace space) const {
   for (const Allocation& allocation : *allocations)
     if (allocation.space == space) return allocation.memory.get();
   return nullptr;
+}
+
+std::unique_ptr<port::Memory> Storage::take(port::MemorySpace space) {
+  auto allocations = allocations_.lock();
+  const auto found =
+      std::find_if(allocations->begin(), allocations->end(),
+                   [&](const Allocation& allocation) { return allocation.space == space; });
+  if (found == allocations->end()) return nullptr;
+  std::unique_ptr<port::Memory> memory = std::move(found->memory);
+  allocations->erase(found);
+  return memory;
 }
 
 MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, size_t size,

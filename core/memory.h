@@ -20,7 +20,8 @@ class ResidencyState {
 };
 
 // The bytes of a root memory object: at most one allocation per memory space, made on first use.
-// Thread-safe. An allocation, once made, stays at its address until the Storage is destroyed.
+// Thread-safe. An allocation, once made, stays at its address until it is taken back or the Storage
+// is destroyed.
 class Storage {
  public:
   // `initialised_on_host`: the first contents are in host memory (CL_MEM_COPY_HOST_PTR or
@@ -38,6 +39,8 @@ class Storage {
   port::Memory& in(port::MemorySpace space);
   // nullptr when nothing was allocated there yet.
   port::Memory* find(port::MemorySpace space) const;
+  // What was allocated there, if anything; never the host's. The caller knows that nobody uses it.
+  std::unique_ptr<port::Memory> take(port::MemorySpace space);
 
   // Rows that are mapped for writing, each by one owner. Throws CL_INVALID_OPERATION for rows that
   // overlap those of another.

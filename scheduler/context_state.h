@@ -14,6 +14,7 @@ struct DeviceStatistics {
   cl_ulong bytes_in = 0;   // moved to the device's memory space by migration
   cl_ulong bytes_out = 0;  // moved from it
   cl_ulong transfers = 0;  // into it
+  cl_ulong evictions = 0;  // memory objects that lost their memory there to others
 };
 
 // Made by api/ for every new context: context.setState(makeContextState(context)).

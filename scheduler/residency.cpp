@@ -24,14 +24,61 @@ SpaceSet SpaceSet::intersection(const SpaceSet& other) const {
   return both;
 }
 
+namespace {
+
+MemObject& rootOf(MemObject& object) {
+  MemObject* root = &object;
+  while (root->parent()) root = root->parent();
+  return *root;
+}
+
+}  // namespace
+
+Residency::Residency(MemObject& object)
+    : state_(State::of(object.context())),
+      storage_(object.storage()),
+      root_(rootOf(object).weak()) {
+  Interval& all = intervals_[0];
+  all.end = storage_.size();
+  if (storage_.initialisedOnHost()) all.valid.add(port::host_space);
+}
+
+Residency::~Residency() {
+  const auto tickets = state_.tickets().lock();
+  for (DeviceMemory& memory : tickets->memories) memory.remove(*this);
+}
+
 Residency& Residency::of(MemObject& object) {
   Storage& storage = object.storage();
-  if (!storage.residency()) {
-    auto fresh = std::make_unique<Residency>(storage.size());
-    if (storage.initialisedOnHost()) fresh->intervals_[0].valid.add(port::host_space);
-    storage.setResidency(std::move(fresh));
-  }
+  if (!storage.residency()) storage.setResidency(std::make_unique<Residency>(object));
   return static_cast<Residency&>(*storage.residency());
+}
+
+bool Residency::inUse() const {
+  return std::any_of(intervals_.begin(), intervals_.end(), [](const auto& entry) {
+    const auto& users = entry.second.users;
+    return std::any_of(users.begin(), users.end(), [](const User& user) {
+      return user.claim->admitted || user.claim->allocates;
+    });
+  });
+}
+
+void Residency::usedBy(std::vector<Event*>& events) const {
+  for (const auto& [begin, interval] : intervals_)
+    for (const User& user : interval.users)
+      if (user.claim->admitted) events.push_back(user.claim->event);
+}
+
+bool Residency::dirtyIn(port::MemorySpace space) const {
+  return std::any_of(intervals_.begin(), intervals_.end(), [&](const auto& entry) {
+    const SpaceSet& valid = entry.second.valid;
+    return valid.has(space) && valid.all().size() == 1;
+  });
+}
+
+void Residency::forget(port::MemorySpace space) {
+  for (auto& [begin, interval] : intervals_) interval.valid.remove(space);
+  merge(0, storage_.size());
 }
 
 Residency::Map::iterator Residency::split(size_t at) {

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "core/memory.h"
+#include "core/weak.h"
 #include "scheduler/command.h"
+#include "scheduler/state.h"
 
 namespace weft {
 
@@ -22,6 +24,7 @@ class SpaceSet {
  public:
   bool has(port::MemorySpace space) const;
   void add(port::MemorySpace space);
+  void remove(port::MemorySpace space) { std::erase(spaces_, space); }
   void only(port::MemorySpace space) { spaces_.assign(1, space); }
   void clear() { spaces_.clear(); }
   bool empty() const { return spaces_.empty(); }
@@ -40,6 +43,7 @@ struct Claim {
   port::MemorySpace space = port::host_space;
   bool transfer = false;  // of bytes into `space`
   bool admitted = false;
+  bool allocates = false;  // a thread is at it: what it has is not to be taken away meanwhile
 };
 
 // A command's accesses, while it is in flight.
@@ -74,7 +78,26 @@ class Residency final : public ResidencyState {
   // The object's residency, made on first use: valid on the host when it was initialised there.
   static Residency& of(MemObject& object);
 
-  explicit Residency(size_t bytes) { intervals_[0].end = bytes; }
+  // Of `object`'s root.
+  explicit Residency(MemObject& object);
+  // Takes the ticket lock.
+  ~Residency() override;
+
+  Storage& storage() const { return storage_; }
+  // Null when the application and all commands have let go of it.
+  Ref<MemObject> object() const { return root_.lock(); }
+
+  // The ticket of the last command that was admitted to use it.
+  uint64_t lastUse() const { return last_use_; }
+  void use(uint64_t ticket) { last_use_ = ticket; }
+  // May its memory not be taken, anywhere?
+  bool inUse() const;
+  // Events of the commands that were admitted and the transfers that use it.
+  void usedBy(std::vector<Event*>& events) const;
+  // Would bytes be lost with the copy in `space`?
+  bool dirtyIn(port::MemorySpace space) const;
+  // The copy in `space` is gone. Only when that is not in use, and not dirty or nobody's any more.
+  void forget(port::MemorySpace space);
 
   // The intervals that exactly cover [begin, end), split where needed.
   std::pair<Map::iterator, Map::iterator> cover(size_t begin, size_t end);
@@ -101,6 +124,10 @@ class Residency final : public ResidencyState {
  private:
   Map::iterator split(size_t at);
 
+  State& state_;
+  Storage& storage_;
+  Weak<MemObject> root_;
+  uint64_t last_use_ = 0;
   Map intervals_;
 };
 
@@ -121,10 +148,19 @@ class Resolver {
 
  private:
   using Conflicts = std::vector<Event*>;
+  enum class Admission : uint8_t {
+    admitted,
+    waits,         // for events
+    needs_memory,  // and there should be enough
+    needs_others,  // that other threads are about to release, or to use
+  };
 
   bool claim();
-  void makeAllocations(const std::vector<Access>& accesses);
+  Admission admit();
   void settleSpace();
+  bool waitForConflicts();
+  // False when there are none.
+  bool waitForAll(std::vector<Event*>& events);
   void addConflicts(const Access& access, Conflicts& conflicts);
   bool conflict(const Access& access, const Residency::Interval& interval,
                 const Residency::User& user) const;
@@ -138,6 +174,24 @@ class Resolver {
   port::MemorySpace sourceOf(const Residency::Interval& interval, port::MemorySpace target) const;
   TransferCommand& transferFor(MemObject& object, size_t begin, Residency::Interval& interval,
                                port::MemorySpace source, port::MemorySpace target);
+
+  // --- the memory of the command's space (resolver_memory.cpp) ---
+  void findMissing(State::Tickets& tickets);
+  // Evicts until there is room for what is missing, and at least `least` bytes. Throws
+  // CL_MEM_OBJECT_ALLOCATION_FAILURE when there is not and nothing to wait for.
+  Admission makeRoom(State::Tickets& tickets, uint64_t least);
+  // Evicts what is idle and, where anybody could miss it, valid elsewhere; returns how many bytes
+  // that makes. What is idle but dirty goes to `dirty_`.
+  uint64_t evict(DeviceMemory& memory, uint64_t bytes);
+  // Has the command wait until so many of the dirty bytes are in host memory, too.
+  bool writeBack(uint64_t bytes);
+  void releaseEvicted() noexcept;
+  void beginAllocating();
+  void endAllocating();
+  Admission allocate();
+  // The device had less memory than its limit promised.
+  Admission makeRoomAfter(const Error& failure);
+
   // Brings what is scattered over the spaces to the command's, where the map has become too fine.
   void gather(MemObject& object);
 
@@ -145,6 +199,10 @@ class Resolver {
   Context& context_;
   port::MemorySpace space_;
   std::vector<TransferCommand*> transfers_;  // guards held until the lock is dropped
+  std::vector<MemObject*> missing_;          // have no allocation in the space yet
+  // Let go of when the lock is dropped.
+  std::vector<std::unique_ptr<port::Memory>> evicted_;
+  std::vector<Ref<MemObject>> dirty_;
 };
 
 }  // namespace weft

@@ -10,6 +10,11 @@ Resolver::Resolver(Command& command)
     : command_(command), context_(command.context()), space_(command.space()) {}
 
 Resolver::~Resolver() {
+  releaseEvicted();
+  if (command_.resolution_ && command_.resolution_->claim.allocates) {
+    const auto tickets = State::of(context_).tickets().lock();
+    endAllocating();
+  }
   for (TransferCommand* transfer : transfers_) {
     transfer->launch();
     transfer->release();
@@ -18,24 +23,14 @@ Resolver::~Resolver() {
 
 bool Resolver::resolve() {
   if (!command_.resolution_ && !claim()) return true;
-  const auto tickets = State::of(context_).tickets().lock();
-  settleSpace();
-  const std::vector<Access>& accesses = command_.resolution_->accesses;
-  Conflicts conflicts;
-  for (const Access& access : accesses) addConflicts(access, conflicts);
-  if (!conflicts.empty()) {
-    std::sort(conflicts.begin(), conflicts.end());
-    conflicts.erase(std::unique(conflicts.begin(), conflicts.end()), conflicts.end());
-    for (Event* event : conflicts) command_.waitFor(*event, false);
-    return false;
+  for (;;) {
+    Admission admission = admit();
+    releaseEvicted();
+    if (admission == Admission::needs_memory) admission = allocate();
+    if (admission == Admission::needs_others) State::of(context_).memoryTraffic().waitForOthers();
+    if (admission == Admission::admitted || admission == Admission::waits)
+      return admission == Admission::admitted;
   }
-  requireContents();
-  for (const Access& access : accesses)
-    if (access.reads) plan(access);
-  command_.resolution_->claim.admitted = true;
-  for (const Access& access : accesses)
-    if (Residency::of(*access.object).overLimit()) gather(*access.object);
-  return true;
 }
 
 // Draws a ticket and claims everything the command touches; false when that is nothing.
@@ -47,7 +42,8 @@ bool Resolver::claim() {
     return access.begin == access.end || access.object->storage().inPlace();
   });
   if (accesses.empty()) return false;
-  makeAllocations(accesses);
+  if (State::of(context_).needsStaging())
+    for (const Access& access : accesses) access.object->storage().in(port::host_space);
   const auto tickets = State::of(context_).tickets().lock();
   resolution->claim = {&command_, tickets->next++, space_, false, false};
   // The command's from here on: should memory run out below, it takes back what was claimed.
@@ -60,13 +56,37 @@ bool Resolver::claim() {
   return true;
 }
 
-// Before the lock is taken, because allocators are called. Sources have their allocation already.
-void Resolver::makeAllocations(const std::vector<Access>& accesses) {
-  const bool staging = State::of(context_).needsStaging();
+Resolver::Admission Resolver::admit() {
+  const auto tickets = State::of(context_).tickets().lock();
+  endAllocating();
+  settleSpace();
+  if (waitForConflicts()) return Admission::waits;
+  requireContents();
+  findMissing(*tickets);
+  if (!missing_.empty()) return makeRoom(*tickets, 0);
+  Claim& claim = command_.resolution_->claim;
+  claim.admitted = true;
+  const std::vector<Access>& accesses = command_.resolution_->accesses;
   for (const Access& access : accesses) {
-    access.object->storage().in(space_);
-    if (staging) access.object->storage().in(port::host_space);
+    Residency::of(*access.object).use(claim.ticket);
+    if (access.reads) plan(access);
   }
+  for (const Access& access : accesses)
+    if (Residency::of(*access.object).overLimit()) gather(*access.object);
+  return Admission::admitted;
+}
+
+bool Resolver::waitForConflicts() {
+  Conflicts conflicts;
+  for (const Access& access : command_.resolution_->accesses) addConflicts(access, conflicts);
+  return waitForAll(conflicts);
+}
+
+bool Resolver::waitForAll(std::vector<Event*>& events) {
+  std::sort(events.begin(), events.end());
+  events.erase(std::unique(events.begin(), events.end()), events.end());
+  for (Event* event : events) command_.waitFor(*event, false);
+  return !events.empty();
 }
 
 // A read into host memory runs on a device that already has all the bytes, rather than bringing

@@ -1,16 +1,28 @@
 #include "scheduler/state.h"
 
+#include <algorithm>
+
 namespace weft {
 
 State::State(Context& context) {
   for (const Ref<Device>& device : context.devices()) {
     devices_.push_back(std::make_unique<PerDevice>());
     devices_.back()->device = device.get();
+    const port::Capabilities& c = device->capabilities();
+    const auto tickets = tickets_.lock();
+    if (c.memory_space != port::host_space && !tickets->memoryIn(c.memory_space))
+      tickets->memories.emplace_back(c.memory_space, c.global_memory_bytes);
   }
   for (const auto& from : devices_)
     for (const auto& to : devices_)
       needs_staging_ |= !mover(from->device->capabilities().memory_space,
                                to->device->capabilities().memory_space);
+}
+
+DeviceMemory* State::Tickets::memoryIn(port::MemorySpace space) {
+  const auto found = std::find_if(memories.begin(), memories.end(),
+                                  [&](const DeviceMemory& m) { return m.space() == space; });
+  return found == memories.end() ? nullptr : &*found;
 }
 
 State::PerDevice& State::find(const Device& device) {
@@ -48,9 +60,9 @@ std::unique_ptr<ContextState> makeContextState(Context& context) {
 DeviceStatistics statistics(const Context& context, const Device& device) {
   const DeviceCounters& counters = State::of(context).counters(device);
   constexpr auto order = std::memory_order_relaxed;
-  return {counters.commands.load(order), counters.busy_ns.load(order),
-          counters.bytes_in.load(order), counters.bytes_out.load(order),
-          counters.transfers.load(order)};
+  return {counters.commands.load(order),  counters.busy_ns.load(order),
+          counters.bytes_in.load(order),  counters.bytes_out.load(order),
+          counters.transfers.load(order), counters.evictions.load(order)};
 }
 
 }  // namespace weft

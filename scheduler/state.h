@@ -9,12 +9,14 @@
 #include "core/guarded.h"
 #include "scheduler/callback_thread.h"
 #include "scheduler/context_state.h"
+#include "scheduler/device_memory.h"
 
 namespace weft {
 
 // Counted with relaxed order: read for reports only.
 struct DeviceCounters {
-  std::atomic<uint64_t> commands{0}, busy_ns{0}, bytes_in{0}, bytes_out{0}, transfers{0};
+  std::atomic<uint64_t> commands{0}, busy_ns{0}, bytes_in{0}, bytes_out{0}, transfers{0},
+      evictions{0};
 };
 
 // Thread-safe.
@@ -24,6 +26,10 @@ class State final : public ContextState {
   // edge that residency adds points to a lower one.
   struct Tickets {
     uint64_t next = 0;
+    // Of the spaces that devices own, other than the host's.
+    std::vector<DeviceMemory> memories;
+
+    DeviceMemory* memoryIn(port::MemorySpace space);
   };
 
   explicit State(Context& context);
@@ -32,6 +38,7 @@ class State final : public ContextState {
 
   Guarded<Tickets>& tickets() { return tickets_; }
   CallbackThread& callbacks() { return callbacks_; }
+  MemoryTraffic& memoryTraffic() { return memory_traffic_; }
   DeviceCounters& counters(const Device& device);
   // Of the device that owns the space; null for the host's space when no device lives there.
   Device* owner(port::MemorySpace space) const;
@@ -55,6 +62,7 @@ class State final : public ContextState {
   Guarded<Tickets> tickets_;
   std::vector<std::unique_ptr<PerDevice>> devices_;
   bool needs_staging_ = false;
+  MemoryTraffic memory_traffic_;
 };
 
 inline CallbackThread& callbackThread(const Context& context) {

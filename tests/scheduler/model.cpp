@@ -234,7 +234,7 @@ std::string describe(const Plan& plan) {
   out << "seed " << plan.seed << "\n";
   for (size_t i = 0; i < plan.devices.size(); ++i)
     out << "device " << i << " space " << plan.devices[i].space
-        << (plan.devices[i].peers ? " peers\n" : "\n");
+        << (plan.devices[i].peers ? " peers" : "") << " memory " << plan.devices[i].memory << "\n";
   for (size_t i = 0; i < plan.queues.size(); ++i)
     out << "queue " << i << " device " << plan.queues[i].device << " thread "
         << plan.queues[i].thread << (plan.queues[i].out_of_order ? " out of order\n" : "\n");

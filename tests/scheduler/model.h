@@ -54,6 +54,7 @@ struct ObjectPlan {
 struct DevicePlan {
   int space = 0;  // devices of one number share a memory space
   bool peers = false;
+  size_t memory = 0;  // bytes; of those that share a space the same
 };
 
 struct QueuePlan {

@@ -56,7 +56,11 @@ class Generator {
     const bool peers = chance(40);
     for (int d = 0; d < devices; ++d) {
       const bool shares = d > 0 && plan_.options.shared_spaces && chance(15);
-      plan_.devices.push_back({shares ? plan_.devices[d - 1].space : d, peers});
+      // Enough for what one command uses, or for everything.
+      const size_t memory = shares       ? plan_.devices[d - 1].memory
+                            : chance(35) ? 2 * root_bytes
+                                         : size_t(1) << 20;
+      plan_.devices.push_back({shares ? plan_.devices[d - 1].space : d, peers, memory});
     }
     for (int t = 0; t < plan_.options.threads; ++t) {
       const size_t queues = 1 + pick(4);

@@ -1,0 +1,60 @@
+// What the memory objects of a context take up in the memory of its devices.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "core/ports/capabilities.h"
+
+namespace weft {
+
+class Residency;
+
+// One memory space that a device owns, in a context of several. Used under the context's ticket
+// lock.
+class DeviceMemory {
+ public:
+  // `limit`: the bytes that allocations may take up there together.
+  DeviceMemory(port::MemorySpace space, uint64_t limit) : space_(space), limit_(limit) {}
+
+  port::MemorySpace space() const { return space_; }
+  uint64_t limit() const { return limit_; }
+
+  // The object takes up memory here from now on. No effect when it does so already.
+  void add(Residency& residency);
+  void remove(Residency& residency) noexcept;
+  bool has(const Residency& residency) const;
+
+  // Bytes beyond the limit once `more` are added.
+  uint64_t shortage(uint64_t more) const;
+  std::vector<Residency*> leastRecentlyUsedFirst() const;
+
+ private:
+  port::MemorySpace space_;
+  uint64_t limit_;
+  uint64_t used_ = 0;
+  std::unordered_set<Residency*> residents_;
+};
+
+// Threads that allocate or release device memory right now. Thread-safe.
+class MemoryTraffic {
+ public:
+  void enter() noexcept { threads_.fetch_add(1, std::memory_order_acq_rel); }
+  void leave() noexcept {
+    threads_.fetch_sub(1, std::memory_order_acq_rel);
+    threads_.notify_all();
+  }
+  bool busy() const noexcept { return threads_.load(std::memory_order_acquire) > 0; }
+  // Until one has entered or left, if there are any. The caller is none of them.
+  void waitForOthers() const noexcept {
+    if (const uint32_t seen = threads_.load(std::memory_order_acquire))
+      threads_.wait(seen, std::memory_order_acquire);
+  }
+
+ private:
+  std::atomic<uint32_t> threads_{0};
+};
+
+}  // namespace weft

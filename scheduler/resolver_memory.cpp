@@ -1,0 +1,137 @@
+// Memory of the space that a command runs in: allocated when the command is admitted, and taken
+// from those that used theirs least recently where there is none left.
+//
+// A command waits for memory before it is admitted, and only for transfers and for commands that
+// are, which wait for nothing but transfers; so nobody waits in a circle. Allocating and releasing
+// take a while and happen without the lock. Commands that find too little meanwhile wait for the
+// threads that are at it, not for their commands: those may turn out to wait, too.
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/residency.h"
+#include "scheduler/state.h"
+#include "scheduler/transfer.h"
+
+namespace weft {
+
+void Resolver::findMissing(State::Tickets& tickets) {
+  missing_.clear();
+  DeviceMemory* const memory = tickets.memoryIn(space_);
+  for (const Access& access : command_.resolution_->accesses) {
+    if (!access.object->storage().find(space_))
+      missing_.push_back(access.object);
+    else if (memory)
+      memory->add(Residency::of(*access.object));
+  }
+}
+
+Resolver::Admission Resolver::makeRoom(State::Tickets& tickets, uint64_t least) {
+  DeviceMemory* const memory = tickets.memoryIn(space_);
+  std::vector<Residency*> own;
+  uint64_t all = 0, more = 0;
+  for (const Access& access : command_.resolution_->accesses) {
+    Residency& residency = Residency::of(*access.object);
+    if (std::find(own.begin(), own.end(), &residency) != own.end()) continue;
+    own.push_back(&residency);
+    all += residency.storage().size();
+    if (memory && !memory->has(residency)) more += residency.storage().size();
+  }
+  require(!memory || all <= memory->limit(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "the command's memory objects are larger than the device's memory");
+  beginAllocating();
+  if (!memory) return Admission::needs_memory;  // the host's
+  const uint64_t bytes = std::max(memory->shortage(more), least);
+  const uint64_t freed = bytes > 0 ? evict(*memory, bytes) : 0;
+  if (freed >= bytes) {
+    for (Residency* residency : own) memory->add(*residency);
+    return Admission::needs_memory;
+  }
+  const bool writes_back = writeBack(bytes - freed);
+  endAllocating();
+  if (writes_back) return Admission::waits;
+  std::vector<Event*> users;
+  for (const Residency* residency : memory->leastRecentlyUsedFirst()) residency->usedBy(users);
+  if (waitForAll(users)) return Admission::waits;
+  require(State::of(context_).memoryTraffic().busy(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "the device's memory is full");
+  return Admission::needs_others;
+}
+
+uint64_t Resolver::evict(DeviceMemory& memory, uint64_t bytes) {
+  State& state = State::of(context_);
+  uint64_t freed = 0;
+  const size_t before = evicted_.size();
+  for (Residency* residency : memory.leastRecentlyUsedFirst()) {
+    if (freed >= bytes) break;
+    if (residency->inUse()) continue;
+    if (residency->dirtyIn(space_)) {
+      if (Ref<MemObject> object = residency->object()) {
+        dirty_.push_back(std::move(object));
+        continue;
+      }  // else nobody can ask for the bytes any more
+    }
+    if (auto taken = residency->storage().take(space_)) evicted_.push_back(std::move(taken));
+    residency->forget(space_);
+    memory.remove(*residency);
+    freed += residency->storage().size();
+    if (Device* owner = state.owner(space_))
+      state.counters(*owner).evictions.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (before == 0 && !evicted_.empty()) state.memoryTraffic().enter();
+  return freed;
+}
+
+bool Resolver::writeBack(uint64_t bytes) {
+  uint64_t moved = 0;
+  for (const Ref<MemObject>& object : dirty_) {
+    if (moved >= bytes) break;
+    for (auto& [begin, interval] : Residency::of(*object).intervals())
+      if (interval.valid.has(space_) && interval.valid.all().size() == 1)
+        command_.waitFor(bring(*object, begin, interval, port::host_space), true);
+    moved += object->storage().size();
+  }
+  return moved > 0;
+}
+
+void Resolver::releaseEvicted() noexcept {
+  dirty_.clear();
+  if (evicted_.empty()) return;
+  evicted_.clear();
+  State::of(context_).memoryTraffic().leave();
+}
+
+void Resolver::beginAllocating() {
+  command_.resolution_->claim.allocates = true;
+  State::of(context_).memoryTraffic().enter();
+}
+
+void Resolver::endAllocating() {
+  if (!std::exchange(command_.resolution_->claim.allocates, false)) return;
+  State::of(context_).memoryTraffic().leave();
+}
+
+Resolver::Admission Resolver::allocate() {
+  try {
+    for (MemObject* object : missing_) object->storage().in(space_);
+    return Admission::needs_memory;  // and has it: it can be tried again
+  } catch (const Error& failure) {
+    return makeRoomAfter(failure);
+  }
+}
+
+Resolver::Admission Resolver::makeRoomAfter(const Error& failure) {
+  const auto tickets = State::of(context_).tickets().lock();
+  endAllocating();
+  DeviceMemory* const memory = tickets->memoryIn(space_);
+  if (!memory) throw failure;
+  for (MemObject* object : missing_)
+    if (!object->storage().find(space_)) memory->remove(Residency::of(*object));
+  if (State::of(context_).memoryTraffic().busy()) return Admission::needs_others;
+  try {
+    return makeRoom(*tickets, 1);
+  } catch (const Error&) {
+    throw failure;
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,141 @@
+// Working sets larger than a device's memory: what goes, what moves for that, who waits.
+#include <gtest/gtest.h>
+
+#include "tests/scheduler/fake_platform.h"
+
+namespace weft::test {
+namespace {
+
+constexpr size_t size = 1024;
+
+FakeOptions device(size_t buffers, bool manual) {
+  FakeOptions options;
+  options.manual = manual;
+  options.max_delay = std::chrono::microseconds(0);
+  options.memory_bytes = buffers * size;
+  return options;
+}
+
+class EvictionTest : public testing::Test {
+ protected:
+  // Two devices, the first with room for so many buffers.
+  void start(size_t buffers, bool manual = false) {
+    platform = std::make_unique<FakePlatform>(
+        std::vector<FakeOptions>{device(buffers, manual), device(64, manual)});
+    queue = platform->queue(0);
+    other = platform->queue(1);
+  }
+  Ref<Event> fill(Queue& queue, Buffer& target, char value) {
+    return enqueueFill(queue, target, &value, 1, 0, target.size(), {});
+  }
+  Ref<Event> copy(Queue& queue, Buffer& from, Buffer& to) {
+    return enqueueCopy(queue, from, to, 0, 0, size, {});
+  }
+  std::vector<char> contents(Buffer& source) {
+    std::vector<char> bytes(source.size());
+    EXPECT_EQ(enqueueRead(*other, source, 0, bytes.size(), bytes.data(), {})->wait(), CL_COMPLETE);
+    return bytes;
+  }
+  DeviceStatistics numbers() { return statistics(platform->context(), platform->device(0)); }
+
+  std::unique_ptr<FakePlatform> platform;
+  Ref<Queue> queue, other;
+};
+
+TEST_F(EvictionTest, AWorkingSetLargerThanTheMemoryKeepsItsContents) {
+  start(3);
+  std::vector<Ref<Buffer>> buffers;
+  for (int i = 0; i < 10; ++i) buffers.push_back(platform->buffer(size));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(fill(*queue, *buffers[i], char(i))->wait(), CL_COMPLETE);
+  for (int i = 0; i < 9; ++i)
+    EXPECT_EQ(copy(*queue, *buffers[i], *buffers[i + 1])->wait(), CL_COMPLETE);
+  for (const auto& buffer : buffers) EXPECT_EQ(contents(*buffer), std::vector<char>(size, 0));
+  EXPECT_LE(platform->fake(0).allocatedBytes(), 3 * size);
+}
+
+TEST_F(EvictionTest, TheLeastRecentlyUsedGoesAndOnlyWhatIsDirtyIsWrittenBack) {
+  start(2);
+  const auto a = platform->buffer(size), b = platform->buffer(size), c = platform->buffer(size);
+  fill(*queue, *a, 1)->wait();
+  fill(*queue, *b, 2)->wait();
+  MemObject* const object = a.get();
+  enqueueMigrate(*queue, {&object, 1}, CL_MIGRATE_MEM_OBJECT_HOST, {})->wait();
+  fill(*queue, *a, 3)->wait();
+  EXPECT_EQ(numbers().bytes_out, size);  // the migration
+
+  fill(*queue, *c, 4)->wait();  // b goes: it was used before a
+  EXPECT_EQ(numbers().evictions, 1u);
+  EXPECT_EQ(numbers().bytes_out, 2 * size);
+  fill(*queue, *a, 5)->wait();  // is still there
+  EXPECT_EQ(numbers().evictions, 1u);
+
+  copy(*queue, *b, *a)->wait();  // c goes, b comes back
+  EXPECT_EQ(numbers().evictions, 2u);
+  EXPECT_EQ(numbers().bytes_out, 3 * size);
+  EXPECT_EQ(numbers().bytes_in, size);
+  copy(*queue, *c, *a)->wait();  // b is valid in host memory, too
+  EXPECT_EQ(numbers().evictions, 3u);
+  EXPECT_EQ(numbers().bytes_out, 3 * size);
+  EXPECT_EQ(contents(*a), std::vector<char>(size, 4));
+  EXPECT_EQ(contents(*b), std::vector<char>(size, 2));
+}
+
+TEST_F(EvictionTest, WhatWasReleasedIsNotWrittenBack) {
+  start(1);
+  for (int i = 0; i < 8; ++i) fill(*queue, *platform->buffer(size / 2), char(i))->wait();
+  const auto last = platform->buffer(size / 2);
+  EXPECT_EQ(fill(*queue, *last, 1)->wait(), CL_COMPLETE);
+  EXPECT_EQ(contents(*last), std::vector<char>(size / 2, 1));
+}
+
+TEST_F(EvictionTest, ACommandThatCannotFitFailsAlone) {
+  start(2);
+  const auto a = platform->buffer(size), b = platform->buffer(size / 2), c = platform->buffer(size);
+  const auto program = platform->program(
+      {{"touch",
+        {pointerArgument(true, true), pointerArgument(true, true), pointerArgument(true, true)},
+        [](auto&) {}}});
+  const auto kernel = make<Kernel>(program, "touch");
+  const cl_mem handles[] = {a->handle(), b->handle(), c->handle()};
+  for (const cl_uint i : {0, 1, 2}) kernel->setArgument(i, sizeof handles[i], &handles[i]);
+  const size_t global = 1;
+  NDRange range;
+  range.global = &global;
+  EXPECT_EQ(enqueueLaunch(*queue, *kernel, range, {})->wait(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  EXPECT_EQ(enqueueLaunch(*other, *kernel, range, {})->wait(), CL_COMPLETE);
+  EXPECT_EQ(fill(*queue, *a, 1)->wait(), CL_COMPLETE);
+  EXPECT_EQ(copy(*queue, *a, *c)->wait(), CL_COMPLETE);
+  EXPECT_EQ(contents(*c), std::vector<char>(size, 1));
+}
+
+TEST_F(EvictionTest, CommandsWaitForMemoryThatOthersUse) {
+  start(2, true);
+  const auto third = platform->queue(0);
+  const auto a = platform->buffer(size), b = platform->buffer(size), c = platform->buffer(size);
+  const auto first = fill(*queue, *a, 1), second = fill(*third, *b, 2);
+  const auto waiting = fill(*platform->queue(0), *c, 3);
+  EXPECT_EQ(platform->fake(0).pending(), 2u);
+  EXPECT_EQ(waiting->status(), CL_QUEUED);
+  while (platform->fake(0).finishAll() + platform->fake(1).finishAll() != 0) {
+  }
+  for (const auto& event : {first, second, waiting}) EXPECT_EQ(event->status(), CL_COMPLETE);
+  EXPECT_EQ(platform->fake(0).allocatedBytes(), 2 * size);
+}
+
+// The device has less than it said: others use it, too.
+TEST_F(EvictionTest, AFailedAllocationEvictsAndIsTriedAgain) {
+  start(8);
+  const auto a = platform->buffer(size), b = platform->buffer(size);
+  fill(*queue, *a, 1)->wait();
+  platform->fake(0).failAllocations(2);  // before `a` is written back, and after that
+  EXPECT_EQ(fill(*queue, *b, 2)->wait(), CL_COMPLETE);
+  EXPECT_EQ(numbers().evictions, 1u);
+  platform->fake(0).failAllocations(8);
+  EXPECT_EQ(copy(*queue, *b, *a)->wait(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  platform->fake(0).failAllocations(0);
+  EXPECT_EQ(copy(*queue, *b, *a)->wait(), CL_COMPLETE);
+  EXPECT_EQ(contents(*a), std::vector<char>(size, 2));
+}
+
+}  // namespace
+}  // namespace weft::test
