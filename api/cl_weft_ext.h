@@ -21,6 +21,7 @@ typedef struct {
   cl_ulong bytes_in;  /* bytes that migration brought to the device's memory */
   cl_ulong bytes_out; /* bytes that migration took from the device's memory */
   cl_ulong transfers; /* transfers into the device's memory, which the runtime added by itself */
+  cl_ulong evictions; /* memory objects whose memory on the device was given to others */
 } cl_device_statistics_weft;
 
 /* Fills `statistics` unless it is NULL, and stores the structure's size in `size_ret` unless that

@@ -127,6 +127,6 @@ cl_int CL_API_CALL clGetContextStatisticsWEFT(cl_context context, cl_device_id d
     const DeviceStatistics now = weft::statistics(owner, toDeviceOf(owner, device));
     Answer(size, statistics, size_ret)
         .put(cl_device_statistics_weft{now.commands, now.busy_ns, now.bytes_in, now.bytes_out,
-                                       now.transfers});
+                                       now.transfers, now.evictions});
   });
 }

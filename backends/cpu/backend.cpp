@@ -20,17 +20,31 @@ std::optional<size_t> positiveNumber(const char* text) {
   return value;
 }
 
+// The value of an environment variable that is set to a positive number.
+std::optional<size_t> numberSetting(const char* name, std::vector<port::Diagnostic>& diagnostics) {
+  const char* const text = std::getenv(name);
+  if (!text || !*text) return std::nullopt;
+  const auto value = positiveNumber(text);
+  if (!value)
+    diagnostics.push_back({std::string("cpu: ") + name + " is no positive number: " + text});
+  return value;
+}
+
 // The PUs in use: all that the process may use, or the first few.
 std::vector<unsigned> usedPus(std::vector<port::Diagnostic>& diagnostics) {
   std::vector<unsigned> pus = Topology::get().pus();
-  const char* limit = std::getenv("WEFT_CPU_MAX_COMPUTE_UNITS");
-  if (!limit || !*limit) return pus;
-  if (const auto count = positiveNumber(limit))
+  if (const auto count = numberSetting("WEFT_CPU_MAX_COMPUTE_UNITS", diagnostics))
     pus.resize(std::min(*count, pus.size()));
-  else
-    diagnostics.push_back(
-        {std::string("cpu: WEFT_CPU_MAX_COMPUTE_UNITS is no positive number: ") + limit});
   return pus;
+}
+
+MemorySettings memorySettings(std::vector<port::Diagnostic>& diagnostics) {
+  MemorySettings settings;
+  const char* const is_private = std::getenv("WEFT_CPU_PRIVATE_MEMORY");
+  settings.is_private = is_private && std::string_view(is_private) == "1";
+  if (const auto mebibytes = numberSetting("WEFT_CPU_MEMORY_LIMIT", diagnostics))
+    settings.limit = std::min<uint64_t>(*mebibytes, uint64_t(1) << 40) << 20;
+  return settings;
 }
 
 class Backend final : public port::Backend {
@@ -39,10 +53,8 @@ class Backend final : public port::Backend {
 
   std::vector<std::shared_ptr<port::Device>> discover(
       std::vector<port::Diagnostic>& diagnostics) override {
-    const char* setting = std::getenv("WEFT_CPU_PRIVATE_MEMORY");
-    const bool private_memory = setting && std::string_view(setting) == "1";
     try {
-      return {std::make_shared<Device>(usedPus(diagnostics), private_memory)};
+      return {std::make_shared<Device>(usedPus(diagnostics), memorySettings(diagnostics))};
     } catch (const std::exception& error) {
       diagnostics.push_back({std::string("cpu: ") + error.what()});
       return {};

@@ -8,8 +8,8 @@
 namespace weft::cpu {
 
 // Thread-safe. The devices it discovers may outlive it. Read from the environment at discovery:
-// WEFT_CPU_MAX_COMPUTE_UNITS (a positive number) and WEFT_CPU_PRIVATE_MEMORY (1: each device and
-// sub-device has a memory space of its own).
+// WEFT_CPU_MAX_COMPUTE_UNITS (a positive number), WEFT_CPU_PRIVATE_MEMORY (1: each device and
+// sub-device has a memory space of its own) and WEFT_CPU_MEMORY_LIMIT (MiB that each has at most).
 std::unique_ptr<port::Backend> makeBackend();
 
 }  // namespace weft::cpu

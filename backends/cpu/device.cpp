@@ -93,8 +93,8 @@ void describeProcessor(port::Capabilities& c, const std::vector<unsigned>& pus) 
   c.max_clock_mhz = info.max_clock_mhz;
 }
 
-void describeMemory(port::Capabilities& c, const Caches& caches) {
-  c.global_memory_bytes = physicalMemoryBytes();
+void describeMemory(port::Capabilities& c, const Caches& caches, uint64_t limit) {
+  c.global_memory_bytes = std::min(physicalMemoryBytes(), limit);
   c.max_allocation_bytes =
       std::min(c.global_memory_bytes, std::max(c.global_memory_bytes / 4 * 3, minimum_allocation));
   c.global_cache = {caches.last_level_bytes, caches.line_bytes};
@@ -126,10 +126,11 @@ void describeImages(port::Capabilities& c) {
   limits.base_address_alignment = 1;
 }
 
-port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target& target) {
+port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target& target,
+                            uint64_t memory_limit) {
   port::Capabilities c;
   describeProcessor(c, pus);
-  describeMemory(c, Topology::get().caches(pus));
+  describeMemory(c, Topology::get().caches(pus), memory_limit);
   describeImages(c);
   c.max_work_group_size = max_work_group;
   c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
@@ -150,12 +151,12 @@ port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target
 
 }  // namespace
 
-Device::Device(std::vector<unsigned> pus, bool private_memory)
+Device::Device(std::vector<unsigned> pus, MemorySettings memory)
     : pus_(std::move(pus)),
-      private_memory_(private_memory),
+      memory_(memory),
       target_(hostTarget()),
-      capabilities_(describe(pus_, target_)) {
-  if (private_memory_) capabilities_.memory_space = newMemorySpace();
+      capabilities_(describe(pus_, target_, memory_.limit)) {
+  if (memory_.is_private) capabilities_.memory_space = newMemorySpace();
 }
 
 bool Device::reaches(port::MemorySpace space) const {
@@ -177,8 +178,7 @@ std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const uin
   std::vector<std::shared_ptr<port::Device>> parts;
   auto next = pus_.begin();
   for (const uint32_t count : counts) {
-    parts.push_back(
-        std::make_shared<Device>(std::vector<unsigned>(next, next + count), private_memory_));
+    parts.push_back(std::make_shared<Device>(std::vector<unsigned>(next, next + count), memory_));
     next += count;
   }
   return parts;

@@ -11,10 +11,15 @@
 
 namespace weft::cpu {
 
+struct MemorySettings {
+  bool is_private = false;        // a memory space of its own, also for each sub-device
+  uint64_t limit = ~uint64_t(0);  // bytes
+};
+
 class Device final : public port::Device {
  public:
   // `pus`: OS indices in topology order.
-  Device(std::vector<unsigned> pus, bool private_memory);
+  Device(std::vector<unsigned> pus, MemorySettings memory);
 
   const port::Capabilities& capabilities() const override { return capabilities_; }
   const port::Target& target() const override { return target_; }
@@ -29,7 +34,7 @@ class Device final : public port::Device {
 
  private:
   const std::vector<unsigned> pus_;
-  const bool private_memory_;
+  const MemorySettings memory_;
   port::Target target_;
   port::Capabilities capabilities_;
   Guarded<Ref<Executor>> executor_;  // made with the first stream

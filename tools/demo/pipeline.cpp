@@ -136,6 +136,10 @@ double Pipeline::run(Picture& picture) {
   const auto start = std::chrono::steady_clock::now();
   for (size_t i = 0; i < stages().size(); ++i) enqueue(i);
   for (cl::CommandQueue& queue : queues_) queue.finish();
+  for (const auto& events : events_)
+    for (const cl::Event& event : events)
+      if (const cl_int status = event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>(); status < 0)
+        throw cl::Error(status, "a stage");
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   return taken.count();
 }
@@ -153,7 +157,7 @@ std::vector<DeviceReport> Pipeline::reports() const {
     if (!statistics || statistics(context_(), devices_[i](), sizeof counts, &counts, nullptr) != 0)
       continue;
     report.has_bytes = true;
-    report.commands = counts.commands - counts.transfers;
+    report.commands = counts.commands;
     report.transfers = counts.transfers;
     report.bytes_in = counts.bytes_in;
     report.bytes_out = counts.bytes_out;
