@@ -5,6 +5,7 @@
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/IR/LLVMContext.h>
@@ -15,6 +16,7 @@
 #include "compiler/frontend/language.h"
 #include "compiler/frontend/recording_file_system.h"
 #include "compiler/frontend/resources.h"
+#include "compiler/frontend/single_constants.h"
 
 namespace weft::compiler {
 namespace {
@@ -36,7 +38,12 @@ class EmitModule : public clang::ASTFrontendAction {
         clang::CreateLLVMCodeGen(instance.getDiagnostics(), file, &instance.getVirtualFileSystem(),
                                  instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
                                  instance.getCodeGenOpts(), context_);
-    return std::unique_ptr<clang::ASTConsumer>(generator_);
+    std::unique_ptr<clang::ASTConsumer> generator(generator_);
+    if (!instance.getLangOpts().SinglePrecisionConstants) return generator;
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(roundConstantsToSingle());
+    consumers.push_back(std::move(generator));
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
   void EndSourceFileAction() override { module_.reset(generator_->ReleaseModule()); }
 

@@ -1,0 +1,151 @@
+// What the options of OpenCL 5.8.6.2 and 5.8.6.3 and the FP_CONTRACT pragma do to arithmetic.
+#include <cmath>
+#include <random>
+
+#include "tests/e2e/fixture.h"
+
+namespace weft::e2e {
+namespace {
+
+class MathOptions : public Programs {
+ protected:
+  static constexpr size_t count = 4096;
+
+  // out[i] = expression of float x = a[i], y = b[i], z = c[i]
+  std::vector<cl_float> evaluate(const std::string& expression, const char* options,
+                                 const std::string& before = {}) const {
+    const OwnedKernel k = kernel(
+        built(before +
+                  "kernel void k(global const float* a, global const float* b, global const float* "
+                  "c, global float* out) {\n"
+                  "  size_t i = get_global_id(0); float x = a[i], y = b[i], z = c[i];\n"
+                  "  out[i] = " +
+                  expression + ";\n}\n",
+              options),
+        "k");
+    const OwnedMem a = upload(x), b = upload(y), c = upload(z),
+                   out = upload(std::vector<cl_float>(count));
+    set(k, a, b, c, out);
+    run(k, {{count}});
+    return download<cl_float>(out);
+  }
+  // x, y in [0.5, 2) with full mantissas, z = -x * y rounded.
+  void SetUp() override {
+    Programs::SetUp();
+    std::mt19937 random(5);
+    std::uniform_real_distribution<float> ordinary(0.5f, 2.0f);
+    for (size_t i = 0; i < count; ++i) {
+      x.push_back(ordinary(random));
+      y.push_back(ordinary(random));
+      z.push_back(-(x[i] * y[i]));
+    }
+  }
+  std::vector<cl_float> x, y, z;
+};
+
+TEST_F(MathOptions, ContractionsOnlyWhereTheyAreAllowed) {
+  const std::vector<cl_float> zeros(count);
+  const std::string off = "#pragma OPENCL FP_CONTRACT OFF\n";
+  for (const char* options : {"", "-cl-std=CL3.0", "-cl-opt-disable"}) {
+    EXPECT_EQ(evaluate("x * y + z", options, off), zeros) << options;
+    EXPECT_EQ(evaluate("((float4)(x, y, x, y) * (float4)(y, x, y, x) + (float4)z).w", options, off),
+              zeros)
+        << options;
+    // An fma of the program stays one.
+    const auto exact = evaluate("fma(x, y, z)", options, off);
+    for (size_t i = 0; i < count; ++i) ASSERT_EQ(exact[i], std::fma(x[i], y[i], z[i]));
+    // Across statements nothing is contracted even where it is on.
+    EXPECT_EQ(evaluate("0; float product = x * y; out[i] = product + z", options), zeros)
+        << options;
+  }
+  // On, either is right, but nothing else is.
+  const auto either = evaluate("x * y + z", "");
+  for (size_t i = 0; i < count; ++i)
+    ASSERT_TRUE(either[i] == 0 || either[i] == std::fma(x[i], y[i], z[i])) << i;
+}
+
+TEST_F(MathOptions, ConstantsBecomeSingle) {
+  const std::string before = "constant double table[2] = {0.1, 1e-3};\n";
+  const std::string expression =
+      "(table[1] == (double)1e-3f) + 2 * (0.1 == (double)0.1f) + 4 * (sizeof(0.1) == 4) +\n"
+      "  8 * ((double)x * 0.3 == (double)x * (double)0.3f)";
+  EXPECT_EQ(evaluate(expression, "-cl-single-precision-constant", before)[0], 15);
+  EXPECT_EQ(evaluate(expression, "", before)[0], 0);
+}
+
+TEST_F(MathOptions, DivisionAndRootsAreRoundedCorrectly) {
+  for (const char* options : {"", "-cl-fp32-correctly-rounded-divide-sqrt"}) {
+    const auto divided = evaluate("x / y", options), root = evaluate("sqrt(x)", options);
+    for (size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(divided[i], x[i] / y[i]) << options;
+      ASSERT_EQ(root[i], std::sqrt(x[i])) << options;
+    }
+  }
+}
+
+// The option is a hint that lets implementations flush; this one need not.
+TEST_F(MathOptions, DenormalsStay) {
+  for (const char* options : {"", "-cl-denorms-are-zero"}) {
+    const auto small = evaluate("x * 0x1p-140f", options);
+    for (size_t i = 0; i < count; ++i) ASSERT_EQ(small[i], x[i] * 0x1p-140f) << options;
+  }
+}
+
+TEST_F(MathOptions, SpecialValuesUnlessTheProgramGivesThemUp) {
+  x = {-0.0f, 0.0f, INFINITY, NAN};
+  x.resize(count, 1.0f);
+  const auto zero = evaluate("1.0f / (x + 0.0f)", "-cl-mad-enable");
+  EXPECT_EQ(zero[0], INFINITY);  // -0 + 0 is +0
+  const auto kept = evaluate("1.0f / (x * 1.0f)", "");
+  EXPECT_EQ(kept[0], -INFINITY);
+  const auto nan = evaluate("isnan(x) + 2 * isinf(x) + 4 * (x != x)", "");
+  EXPECT_EQ(nan[2], 2);
+  EXPECT_EQ(nan[3], 5);
+}
+
+// With none of them may an ordinary value become a wrong one.
+TEST_F(MathOptions, OrdinaryValuesAreRightWithAll) {
+  for (const char* options :
+       {"", "-cl-mad-enable", "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations",
+        "-cl-finite-math-only", "-cl-fast-relaxed-math", "-cl-denorms-are-zero",
+        "-cl-fast-relaxed-math -cl-opt-disable", "-cl-fast-relaxed-math -cl-std=CL3.0"}) {
+    const auto results = evaluate(
+        "sin(x) * exp(y) / (x + y) + mad(x, y, pow(y, x)) - log(x * y) * rsqrt(x)", options);
+    for (size_t i = 0; i < count; ++i) {
+      const double a = x[i], b = y[i];
+      const double exact = std::sin(a) * std::exp(b) / (a + b) + a * b + std::pow(b, a) -
+                           std::log(a * b) / std::sqrt(a);
+      ASSERT_NEAR(results[i], exact, 1e-5) << options << " " << a << " " << b;
+    }
+  }
+}
+
+// -cl-fast-relaxed-math on a library acts at its link with others, where that was allowed.
+TEST_F(MathOptions, OptionsOfALink) {
+  const OwnedProgram object = compiled("float twice(float x) { return x / 3.0f * 6.0f; }");
+  const OwnedProgram user = compiled(
+      "float twice(float);\n"
+      "kernel void k(global float* out) { size_t i = get_global_id(0); out[i] = twice(i); }\n");
+  cl_int code = 1;
+  const OwnedProgram library =
+      link({object}, "-create-library -enable-link-options -cl-fast-relaxed-math", &code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(binaryType(library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
+  for (const char* options : {"", "-cl-fast-relaxed-math", "-cl-denorms-are-zero"}) {
+    const OwnedProgram linked = link({user, library}, options, &code);
+    ASSERT_EQ(code, CL_SUCCESS) << options;
+    const OwnedKernel k = kernel(linked, "k");
+    const OwnedMem out = upload(std::vector<cl_float>(16));
+    set(k, out);
+    run(k, {{16}});
+    const auto results = download<cl_float>(out);
+    for (int i = 0; i < 16; ++i) EXPECT_NEAR(results[i], 2 * i, 1e-5) << options;
+  }
+  link({user}, "-enable-link-options", &code);
+  EXPECT_EQ(code, CL_INVALID_LINKER_OPTIONS);
+  link({user}, "-cl-mad-enable", &code);
+  EXPECT_EQ(code, CL_INVALID_LINKER_OPTIONS);
+}
+
+}  // namespace
+}  // namespace weft::e2e
