@@ -10,11 +10,11 @@ system='^(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt|libresolv|libst
 
 rm -rf "$build/package"
 DESTDIR='' "$cmake" --install "$build" --prefix "$stage" --strip >/dev/null
-rm -rf "$stage/etc"  # an ICD file needs an absolute path, which an archive does not have
+rm -rf "${stage:?}/etc"  # an ICD file needs an absolute path, which an archive does not have
 
 # copy_needed DESTINATION FILE...: what ldd says the files need, beside the library that needs it.
 copy_needed() {
-  local destination=$1 line library path
+  local destination=$1 library path
   shift
   ldd "$@" | awk '$2 == "=>" { print $1, $3 }' | sort -u | while read -r library path; do
     [[ $library =~ $system ]] && continue
