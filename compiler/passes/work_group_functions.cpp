@@ -9,7 +9,6 @@
 namespace weft::compiler {
 namespace {
 
-using llvm::APFloat;
 using llvm::APInt;
 using llvm::Function;
 using llvm::StringLiteral;
@@ -38,41 +37,33 @@ Value* sum(Builder& builder, Number number, Value* left, Value* right) {
   return number == Number::floating ? builder.CreateFAdd(left, right)
                                     : builder.CreateAdd(left, right);
 }
-Value* least(Builder& builder, Number number, Value* left, Value* right) {
+template <llvm::CmpInst::Predicate better, ID of_signed, ID of_unsigned>
+Value* best(Builder& builder, Number number, Value* left, Value* right) {
   if (number == Number::floating)
-    return builder.CreateSelect(builder.CreateFCmpOLT(right, left), right, left);
-  return builder.CreateBinaryIntrinsic(
-      number == Number::signed_integer ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, left,
-      right);
-}
-Value* greatest(Builder& builder, Number number, Value* left, Value* right) {
-  if (number == Number::floating)
-    return builder.CreateSelect(builder.CreateFCmpOLT(left, right), right, left);
-  return builder.CreateBinaryIntrinsic(
-      number == Number::signed_integer ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, left,
-      right);
+    return builder.CreateSelect(builder.CreateFCmp(better, right, left), right, left);
+  return builder.CreateBinaryIntrinsic(number == Number::signed_integer ? of_signed : of_unsigned,
+                                       left, right);
 }
 
 llvm::Constant* zero(llvm::Type* type, Number) { return llvm::Constant::getNullValue(type); }
-llvm::Constant* highest(llvm::Type* type, Number number) {
-  if (number == Number::floating) return llvm::ConstantFP::getInfinity(type, /*Negative=*/false);
+template <bool lowest>
+llvm::Constant* extreme(llvm::Type* type, Number number) {
+  if (number == Number::floating) return llvm::ConstantFP::getInfinity(type, lowest);
   const unsigned bits = type->getIntegerBitWidth();
-  return llvm::ConstantInt::get(type, number == Number::signed_integer
-                                          ? APInt::getSignedMaxValue(bits)
-                                          : APInt::getMaxValue(bits));
+  if (number == Number::signed_integer)
+    return llvm::ConstantInt::get(
+        type, lowest ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits));
+  return llvm::ConstantInt::get(type, lowest ? APInt::getMinValue(bits) : APInt::getMaxValue(bits));
 }
-llvm::Constant* lowest(llvm::Type* type, Number number) {
-  if (number == Number::floating) return llvm::ConstantFP::getInfinity(type, /*Negative=*/true);
-  const unsigned bits = type->getIntegerBitWidth();
-  return llvm::ConstantInt::get(type, number == Number::signed_integer
-                                          ? APInt::getSignedMinValue(bits)
-                                          : APInt::getMinValue(bits));
-}
+
+constexpr auto* least = best<llvm::CmpInst::FCMP_OLT, llvm::Intrinsic::smin, llvm::Intrinsic::umin>;
+constexpr auto* greatest =
+    best<llvm::CmpInst::FCMP_OGT, llvm::Intrinsic::smax, llvm::Intrinsic::umax>;
 
 constexpr std::array operations = {
     Operation{"add", sum, zero},
-    Operation{"min", least, highest},
-    Operation{"max", greatest, lowest},
+    Operation{"min", least, extreme<false>},
+    Operation{"max", greatest, extreme<true>},
 };
 // Votes are the least and the greatest of truth values.
 constexpr const Operation* all_of = &operations[1];

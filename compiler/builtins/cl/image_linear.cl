@@ -9,12 +9,7 @@ typedef struct {
 INLINE Axis around(float s, uint sampler, uint size) {
   const float width = (float)size;
   const uint mode = sampler & SAMPLER_ADDRESS;
-  float u = sampler & SAMPLER_NORMALIZED ? s * width : s;
-  if (mode == CLK_ADDRESS_REPEAT)
-    u = (s - __builtin_elementwise_floor(s)) * width;
-  else if (mode == CLK_ADDRESS_MIRRORED_REPEAT)
-    u = __builtin_elementwise_abs(s - 2.0f * __builtin_elementwise_rint(0.5f * s)) * width;
-  u -= 0.5f;
+  const float u = inTexels(s, sampler, width) - 0.5f;
   const float below = __builtin_elementwise_floor(u);
   // In range for any coordinate, NaN included; beyond it every texel is border, or the edge.
   const float least = below > -2.0f ? below : -2.0f;

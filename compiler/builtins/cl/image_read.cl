@@ -26,17 +26,12 @@ COLOUR_IMAGES(DEFINE_FETCHES, read_write)
 DEPTH_IMAGES(DEFINE_DEPTH_FETCH, read_only)
 DEPTH_IMAGES(DEFINE_DEPTH_FETCH, read_write)
 
-// 8.2.1 to 8.2.4, the texel nearest to a coordinate. The conversion to an integer is in range for
-// any coordinate, NaN included.
+// The texel nearest to a coordinate. The conversion to an integer is in range for any coordinate,
+// NaN included.
 INLINE int nearestTexel(float s, uint sampler, uint size) {
   const float width = (float)size;
   const uint mode = sampler & SAMPLER_ADDRESS;
-  float u = sampler & SAMPLER_NORMALIZED ? s * width : s;
-  if (mode == CLK_ADDRESS_REPEAT)
-    u = (s - __builtin_elementwise_floor(s)) * width;
-  else if (mode == CLK_ADDRESS_MIRRORED_REPEAT)
-    u = __builtin_elementwise_abs(s - 2.0f * __builtin_elementwise_rint(0.5f * s)) * width;
-  u = __builtin_elementwise_floor(u);
+  float u = __builtin_elementwise_floor(inTexels(s, sampler, width));
   u = u > -1.0f ? u : -1.0f;
   const int i = (int)(u < width ? u : width);
   // Rounding can make u the width itself.

@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <cmath>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/passes/analyses.h"
 #include "tests/compiler/builtins/program.h"
 
 namespace weft::test {
@@ -85,17 +85,9 @@ TEST(VectorMath, TheLoopVectoriserFindsTheVariants) {
   ASSERT_FALSE(compiler::linkBuiltins(*module));
   compiler::addVectorVariants(*module, *machine);
   for (llvm::Function& function : *module) function.addFnAttr("target-features", "+avx2,+fma");
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder passes(machine.get());
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(sccs);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, sccs, modules);
-  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*module, modules);
+  compiler::Analyses analyses(*machine);
+  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(*module, analyses.modules);
   std::string text;
   llvm::raw_string_ostream(text) << *module->getFunction("sines");
   EXPECT_NE(text.find("@Sleef_finz_sinf8_u10avx2(<8 x float>"), std::string::npos) << text;
