@@ -67,7 +67,7 @@ int run() {
   cl::Buffer b_buffer(context, b.begin(), b.end(), /*readOnly=*/true);
   cl::Buffer c_buffer(context, CL_MEM_WRITE_ONLY, c.size() * sizeof(float));
 
-  const auto roundUp = [](int n) { return static_cast<size_t>((n + tile - 1) / tile * tile); };
+  const auto roundUp = [](int n) { return static_cast<size_t>(n + tile - 1) / tile * tile; };
   cl::KernelFunctor<int, int, int, cl::Buffer, cl::Buffer, cl::Buffer> matmul(program, "matmul");
   matmul(
       cl::EnqueueArgs(queue, cl::NDRange(roundUp(columns), roundUp(rows)), cl::NDRange(tile, tile)),

@@ -75,7 +75,7 @@ class CallLowering {
       if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType()))
         // Element by element: a three-element vector's store would be four wide.
         for (unsigned e = 0; e < vector->getNumElements(); ++e)
-          store(buffer, offset + sizeof head + e * argument.element_bytes,
+          store(buffer, offset + sizeof head + uint64_t{e} * argument.element_bytes,
                 builder_.CreateExtractElement(value, e));
       else
         store(buffer, offset + sizeof head, value);

@@ -94,7 +94,7 @@ std::string spellParameter(std::string parameter) {
 }
 
 std::string spell(StringRef symbol) {
-  const std::string demangled = llvm::demangle(symbol);
+  std::string demangled = llvm::demangle(symbol);
   const size_t open = demangled.find('(');
   if (open == std::string::npos) return demangled;
   StringRef parameters = StringRef(demangled).substr(open + 1);

@@ -86,7 +86,7 @@ std::vector<std::string> clangArguments(const Job& job, const Options& options) 
 }
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> requestFiles(
-    const Job& job, llvm::IntrusiveRefCntPtr<RecordingFileSystem> real) {
+    const Job& job, const llvm::IntrusiveRefCntPtr<RecordingFileSystem>& real) {
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   memory->addFile(base_header, 0,
                   llvm::MemoryBuffer::getMemBuffer(openclBaseHeader(), base_header));
@@ -114,13 +114,15 @@ FrontendResult runFrontend(const Job& job, const Options& options, llvm::LLVMCon
   llvm::raw_string_ostream log(result.log);
   const std::vector<std::string> arguments = clangArguments(job, options);
   std::vector<const char*> argv;
+  argv.reserve(arguments.size());
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
 
   clang::CompilerInstance instance;
   instance.setVerboseOutputStream(log);
   auto printing = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
-  auto early = clang::CompilerInstance::createDiagnostics(
-      printing.get(), new clang::TextDiagnosticPrinter(log, printing.get()));
+  clang::TextDiagnosticPrinter printer(log, printing.get());
+  const auto early = clang::CompilerInstance::createDiagnostics(printing.get(), &printer,
+                                                                /*ShouldOwnClient=*/false);
   if (!clang::CompilerInvocation::CreateFromArgs(instance.getInvocation(), argv, *early))
     return result;
   const std::string source = withoutTrailingNul(job.source).str();

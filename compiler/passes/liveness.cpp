@@ -73,7 +73,8 @@ bool usedAfter(const BasicBlock* from, const llvm::AllocaInst& variable,
     for (const Instruction& instruction : *block) {
       Event event = eventOf(instruction, variable, users);
       if (event == Event::use) return true;
-      if ((stopped = event != Event::none)) break;
+      stopped = event != Event::none;
+      if (stopped) break;
     }
     if (stopped) continue;
     for (const BasicBlock* successor : llvm::successors(block))
@@ -93,7 +94,8 @@ bool usedBefore(const BasicBlock* to, const llvm::AllocaInst& variable,
     for (const Instruction& instruction : llvm::reverse(*block)) {
       Event event = eventOf(instruction, variable, users);
       if (event == Event::use) return true;
-      if ((stopped = event != Event::none)) break;
+      stopped = event != Event::none;
+      if (stopped) break;
     }
     if (stopped) continue;
     for (const BasicBlock* predecessor : llvm::predecessors(block))

@@ -45,7 +45,7 @@ std::vector<Edge> uniformLoopEdges(llvm::Function& body, const std::vector<Barri
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
     if (!branch || !branch->isConditional() || uniformity.divides(*block)) continue;
     if (branch->getSuccessor(0) == branch->getSuccessor(1)) continue;
-    for (BasicBlock* next : branch->successors()) edges.push_back({block, next});
+    for (BasicBlock* next : branch->successors()) edges.emplace_back(block, next);
   }
   return edges;
 }

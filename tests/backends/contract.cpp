@@ -75,8 +75,8 @@ void ContractTest::expectHolds(const std::string& what, bool holds) const {
   EXPECT_TRUE(holds) << what;
 }
 
-void ContractTest::run(port::Stream& stream, port::Operation::Work work) {
-  TestOperation operation(std::move(work));
+void ContractTest::run(port::Stream& stream, const port::Operation::Work& work) {
+  TestOperation operation(work);
   stream.submit(operation);
   stream.flush();
   ASSERT_TRUE(operation.wait());

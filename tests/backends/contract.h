@@ -35,7 +35,7 @@ class ContractTest : public ::testing::TestWithParam<Subject> {
     return device->createStream(order);
   }
   // Submits, waits and expects success.
-  void run(port::Stream& stream, port::Operation::Work work);
+  void run(port::Stream& stream, const port::Operation::Work& work);
   void write(port::Memory& memory, const void* from, size_t bytes, size_t offset = 0);
   void read(port::Memory& memory, void* to, size_t bytes, size_t offset = 0);
 

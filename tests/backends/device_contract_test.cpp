@@ -168,9 +168,9 @@ TEST_P(DeviceContract, LaunchRecordArrivesWhole) {
   port::LaunchRecord& r = launch.record;
   r.work_dim = 3;
   std::vector<uint64_t> expected{3};
-  for (int d = 0; d < 3; ++d) r.global_offset[d] = uint64_t(100 + d);
-  for (int d = 0; d < 3; ++d) r.global_size[d] = uint64_t(7 + d);
-  for (int d = 0; d < 3; ++d) r.local_size[d] = uint64_t(2 + d);
+  for (int d = 0; d < 3; ++d) r.global_offset[d] = 100 + uint64_t(d);
+  for (int d = 0; d < 3; ++d) r.global_size[d] = 7 + uint64_t(d);
+  for (int d = 0; d < 3; ++d) r.local_size[d] = 2 + uint64_t(d);
   for (int d = 0; d < 3; ++d)
     r.group_count[d] = (r.global_size[d] + r.local_size[d] - 1) / r.local_size[d];
   for (const auto* field : {r.global_offset, r.global_size, r.local_size, r.group_count})

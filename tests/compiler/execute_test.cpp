@@ -95,10 +95,10 @@ TEST_F(ExecuteTest, LinkedFromTwoObjects) {
   const auto a = compile("int twice(int x) { return 2 * x; }");
   const auto b = compile("int twice(int);\nkernel void f(global int* p) { *p = twice(*p); }");
   ASSERT_TRUE(a.ok && b.ok);
-  port::LinkRequest request;
-  request.objects = {a.image, b.image};
-  request.target = this->request({}).target;
-  const auto linked = compiler().link(request);
+  port::LinkRequest both;
+  both.objects = {a.image, b.image};
+  both.target = request({}).target;
+  const auto linked = compiler().link(both);
   ASSERT_TRUE(linked.ok) << linked.log;
   int value = 21;
   int* pointer = &value;

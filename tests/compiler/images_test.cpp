@@ -170,7 +170,7 @@ struct Pixels {
               type.type,
               static_cast<uint32_t>(pixelBytes())} {}
 
-  uint64_t pixelBytes() const { return static_cast<uint64_t>(channels * channel_bytes); }
+  uint64_t pixelBytes() const { return static_cast<uint64_t>(channels) * channel_bytes; }
   uint32_t raw(int pixel, int channel) const {
     uint32_t value = 0;
     std::memcpy(&value, &bytes[static_cast<size_t>((pixel * channels + channel) * channel_bytes)],
@@ -203,7 +203,7 @@ void checkRead(const Program& program, const Order& order, const Type& type, std
   Pixels pixels(order, type);
   for (int i = 0; i < Pixels::count * pixels.channels; ++i) {
     // Infinities and NaN have their own ways; 5 bits of a half's exponent are enough.
-    uint32_t raw = static_cast<uint32_t>(random());
+    auto raw = static_cast<uint32_t>(random());
     if (type.kind == Kind::half) raw &= 0xbbff;
     if (type.kind == Kind::single) raw &= 0xbf7fffff;
     std::memcpy(&pixels.bytes[static_cast<size_t>(i * pixels.channel_bytes)], &raw,

@@ -16,7 +16,7 @@ class CompileLinkTest : public ProgramFixture {
 TEST_F(CompileLinkTest, CompileChecksItsArguments) {
   const OwnedProgram program = fromSource(scale_source);
   const cl_device_id device = testDevice();
-  const cl_device_id wrong = foreign<cl_device_id>(cl_context(context));
+  const auto wrong = foreign<cl_device_id>(cl_context(context));
   int user = 0;
   const auto code = [&](cl_program p, cl_uint count, const cl_device_id* devices,
                         const char* options, void* data) {
@@ -117,7 +117,7 @@ TEST_F(CompileLinkTest, LinkChecksItsArguments) {
   const cl_program inputs[] = {object};
   const cl_program bad_inputs[] = {foreign<cl_program>(cl_context(context))};
   const cl_device_id device = testDevice();
-  const cl_device_id wrong = foreign<cl_device_id>(cl_context(context));
+  const auto wrong = foreign<cl_device_id>(cl_context(context));
   int user = 0;
   const auto code = [&](cl_context c, cl_uint count, const cl_device_id* devices,
                         const char* options, cl_uint programs, const cl_program* list, void* data) {

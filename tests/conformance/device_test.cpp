@@ -16,7 +16,7 @@ std::string deviceString(cl_device_info name) {
   EXPECT_EQ(cl.clGetDeviceInfo(testDevice(), name, 0, nullptr, &size), CL_SUCCESS);
   std::string text(size, '?');
   EXPECT_EQ(cl.clGetDeviceInfo(testDevice(), name, size, text.data(), nullptr), CL_SUCCESS);
-  return text.c_str();
+  return text.substr(0, text.find('\0'));
 }
 
 std::vector<cl_name_version> nameVersions(cl_device_info name) {

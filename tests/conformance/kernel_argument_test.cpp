@@ -48,7 +48,7 @@ TEST_F(KernelArgumentTest, Values) {
 
 TEST_F(KernelArgumentTest, Buffers) {
   const cl_mem good = buffer, null = nullptr;
-  const cl_mem wrong = foreign<cl_mem>(cl_command_queue(queue));
+  const auto wrong = foreign<cl_mem>(cl_command_queue(queue));
   for (const cl_uint index : {0u, 1u}) {
     EXPECT_EQ(set(index, sizeof good, &good), CL_SUCCESS);
     EXPECT_EQ(set(index, sizeof good, nullptr), CL_SUCCESS);

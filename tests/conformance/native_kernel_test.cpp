@@ -53,7 +53,7 @@ TEST_F(NativeKernelTest, ArgumentsAreCopied) {
 
 TEST_F(NativeKernelTest, RefusesBadArguments) {
   const cl_mem object = buffer;
-  const cl_mem wrong = foreign<cl_mem>(cl_context(context));
+  const auto wrong = foreign<cl_mem>(cl_context(context));
   const void* outside = &host;
   EXPECT_EQ(cl.clEnqueueNativeKernel(nullptr, nothing, nullptr, 0, 0, nullptr, nullptr, 0, nullptr,
                                      nullptr),

@@ -80,7 +80,7 @@ TEST_F(NDRangeTest, RunsEveryWorkItemOnce) {
 }
 
 TEST_F(NDRangeTest, AnyLocalSize) {
-  const size_t largest = deviceInfo<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  const auto largest = deviceInfo<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
   for (const size_t local : {1, 2, 3, 7, 64, 100, 1000}) {
     if (local > largest) continue;
     clear();
@@ -163,7 +163,7 @@ TEST_F(NDRangeTest, RefusesBadDimensions) {
 }
 
 TEST_F(NDRangeTest, RefusesBadLocalSizes) {
-  const size_t largest = deviceInfo<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
+  const auto largest = deviceInfo<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
   const auto sizes = deviceInfo<std::array<size_t, 3>>(CL_DEVICE_MAX_WORK_ITEM_SIZES);
   EXPECT_EQ(launch(kernel, {16}, {0}), CL_INVALID_WORK_GROUP_SIZE);
   const cl_int too_large = launch(kernel, {largest, 2}, {largest, 2});
@@ -196,7 +196,7 @@ TEST_F(NDRangeTest, RefusesMissingArguments) {
 
 TEST_F(NDRangeTest, RefusesMoreLocalMemoryThanThereIs) {
   OwnedKernel scratch = makeKernel("scratch");
-  const size_t all = deviceInfo<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE);
+  const auto all = deviceInfo<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE);
   ASSERT_EQ(cl.clSetKernelArg(scratch, 1, 64, nullptr), CL_SUCCESS);
   EXPECT_EQ(launch(scratch, {1}), CL_SUCCESS);
   ASSERT_EQ(cl.clSetKernelArg(scratch, 1, all + 1, nullptr), CL_SUCCESS);

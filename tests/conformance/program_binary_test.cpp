@@ -43,7 +43,7 @@ TEST_F(ProgramBinaryTest, ObjectsAndLibrariesRoundTrip) {
 TEST_F(ProgramBinaryTest, ChecksItsArguments) {
   const std::vector<unsigned char> bytes = binary(built(scale_source));
   const cl_device_id device = testDevice();
-  const cl_device_id wrong = foreign<cl_device_id>(cl_context(context));
+  const auto wrong = foreign<cl_device_id>(cl_context(context));
   const cl_device_id twice[] = {device, device};
   const size_t sizes[] = {bytes.size(), bytes.size()}, zero = 0;
   const unsigned char* pointers[] = {bytes.data(), bytes.data()};

@@ -63,7 +63,7 @@ TEST_F(ProgramTest, BuildChecksItsArguments) {
   EXPECT_EQ(buildCode(program, 1, nullptr), CL_INVALID_VALUE);
   EXPECT_EQ(buildCode(program, 0, &device), CL_INVALID_VALUE);
   EXPECT_EQ(buildCode(program, 0, nullptr, nullptr, &user), CL_INVALID_VALUE);
-  const cl_device_id wrong = foreign<cl_device_id>(cl_context(context));
+  const auto wrong = foreign<cl_device_id>(cl_context(context));
   EXPECT_EQ(buildCode(program, 1, &wrong), CL_INVALID_DEVICE);
   EXPECT_EQ(buildCode(program, 0, nullptr, "-no-such-option"), CL_INVALID_BUILD_OPTIONS);
   EXPECT_NE(log(program).find("-no-such-option"), std::string::npos);
@@ -204,7 +204,7 @@ TEST_F(ProgramTest, UnsupportedWays) {
   EXPECT_EQ(code, CL_INVALID_VALUE);
   EXPECT_EQ(cl.clCreateProgramWithBuiltInKernels(nullptr, 1, &device, "any", &code), nullptr);
   EXPECT_EQ(code, CL_INVALID_CONTEXT);
-  const cl_device_id wrong = foreign<cl_device_id>(cl_context(context));
+  const auto wrong = foreign<cl_device_id>(cl_context(context));
   EXPECT_EQ(cl.clCreateProgramWithBuiltInKernels(context, 1, &wrong, "any", &code), nullptr);
   EXPECT_EQ(code, CL_INVALID_DEVICE);
   EXPECT_EQ(cl.clSetProgramSpecializationConstant(program, 0, sizeof value, &value),

@@ -146,7 +146,7 @@ port::CompileResult DoubleCompiler::run(const port::CompileRequest& request, Ima
     if (word == "error") return {false, "1: error in: " + source + "\n", {}};
     if (word == "throw") throw std::runtime_error("the compiler went away");
     if (word == "junk") return {true, "", port::Bytes(64)};
-    if (word.find('@') == 0) return {false, "no header " + word + "\n", {}};
+    if (word.starts_with('@')) return {false, "no header " + word + "\n", {}};
     image.kernels.push_back(kernelFrom(word, request.target));
   }
   return {true, "a warning\n", writeImage(image)};

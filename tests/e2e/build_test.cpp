@@ -173,7 +173,7 @@ TEST_F(Builds, OptionsReachTheProgram) {
       "#endif\n"
       "  out[3] = __OPENCL_C_VERSION__;\n"
       "}\n",
-      "-DNUMBER=42 -D TEXT=\\\"abc\\\" -DFLAG -cl-std=CL3.0");
+      R"(-DNUMBER=42 -D TEXT=\"abc\" -DFLAG -cl-std=CL3.0)");
   const OwnedKernel k = kernel(program, "k");
   const OwnedMem out = upload(std::vector<cl_int>(4));
   set(k, out);

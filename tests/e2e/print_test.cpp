@@ -70,7 +70,7 @@ TEST_F(Print, LinesOfDifferentWorkItemsDoNotMix) {
 
 TEST_F(Print, ReturnsZero) {
   const OwnedProgram program =
-      built("kernel void k(global int* out) { out[0] = printf(\"%s\", \"\"); }");
+      built(R"(kernel void k(global int* out) { out[0] = printf("%s", ""); })");
   const OwnedKernel k = kernel(program, "k");
   const OwnedMem out = upload(std::vector<cl_int>{7});
   set(k, out);

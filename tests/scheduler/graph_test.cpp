@@ -13,7 +13,7 @@ namespace weft {
 namespace {
 
 Ref<Context> emptyContext() {
-  static Platform* const platform = new Platform({}, nullptr);
+  static auto* const platform = new Platform({}, nullptr);
   auto context = make<Context>(*platform, std::vector<Ref<Device>>{},
                                std::vector<cl_context_properties>{}, nullptr, nullptr);
   context->setState(makeContextState(*context));

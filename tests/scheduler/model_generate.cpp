@@ -115,7 +115,7 @@ class Generator {
         {4, &Generator::userEvent}, {4, &Generator::setUserEvent}, {4, &Generator::hostWait},
         {3, &Generator::release},
     };
-    unsigned at = unsigned(pick(98));
+    auto at = unsigned(pick(98));
     for (const Row& row : rows) {
       if (at < row.weight) return (this->*row.make)();
       at -= row.weight;

@@ -15,7 +15,7 @@ namespace weft::test {
 class TestOperation final : public port::Operation {
  public:
   TestOperation() = default;
-  explicit TestOperation(Work work_) { work = std::move(work_); }
+  explicit TestOperation(const Work& work_) { work = work_; }
 
   void started(port::Nanoseconds when) noexcept override;
   void finished(port::OperationStatus status, port::Nanoseconds start,

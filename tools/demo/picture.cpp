@@ -91,7 +91,7 @@ Picture readPicture(const std::string& path) {
   if (!file) fail(path, std::strerror(errno));
   unsigned char start[4] = {};
   const size_t got = std::fread(start, 1, sizeof start, file.get());
-  std::rewind(file.get());
+  if (std::fseek(file.get(), 0, SEEK_SET) != 0) fail(path, std::strerror(errno));
   if (got == sizeof start && std::memcmp(start, "\x89PNG", 4) == 0)
     return readPng(path, file.get());
   if (got == sizeof start && start[0] == 0xff && start[1] == 0xd8)

@@ -33,8 +33,8 @@ double busyMilliseconds(const std::vector<cl::Event>& events) {
 
 }  // namespace
 
-Pipeline::Pipeline(const cl::Platform& platform, std::vector<cl::Device> devices)
-    : platform_(platform),
+Pipeline::Pipeline(cl::Platform platform, std::vector<cl::Device> devices)
+    : platform_(std::move(platform)),
       devices_(std::move(devices)),
       context_(devices_),
       program_(context_, std::string(kernel_source)),

@@ -25,7 +25,7 @@ struct DeviceReport {
 class Pipeline {
  public:
   // Builds the kernels for the devices.
-  Pipeline(const cl::Platform& platform, std::vector<cl::Device> devices);
+  Pipeline(cl::Platform platform, std::vector<cl::Device> devices);
 
   // Enqueues every stage and waits for the last; returns the milliseconds that took.
   double run(Picture& picture);

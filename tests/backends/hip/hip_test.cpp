@@ -112,8 +112,8 @@ void HipTest::TearDown() {
   EXPECT_EQ(mockFaults().alive, 0) << "handles or memory leaked";
 }
 
-void HipTest::run(port::Stream& on, port::Operation::Work work) {
-  TestOperation operation(std::move(work));
+void HipTest::run(port::Stream& on, const port::Operation::Work& work) {
+  TestOperation operation(work);
   on.submit(operation);
   on.flush();
   ASSERT_TRUE(operation.wait());

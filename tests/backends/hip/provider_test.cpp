@@ -11,7 +11,7 @@ using namespace hip;
 
 std::string lineOf(const std::vector<port::Diagnostic>& diagnostics) {
   EXPECT_EQ(diagnostics.size(), 1u);
-  const std::string line = diagnostics.empty() ? "" : diagnostics[0].message;
+  std::string line = diagnostics.empty() ? "" : diagnostics[0].message;
   EXPECT_EQ(line.find('\n'), std::string::npos) << line;
   return line;
 }

@@ -7,7 +7,7 @@ namespace weft::test {
 namespace {
 
 using Long = long double;
-constexpr Long pi = 3.14159265358979323846264338327950288L;
+constexpr Long pi = std::numbers::pi_v<Long>;
 constexpr Long nan_value = std::numeric_limits<Long>::quiet_NaN();
 
 Long sinPi(Long x) {

@@ -52,11 +52,11 @@ TEST(Relational, Comparisons) {
 
 TEST(Relational, Classes) {
   const std::pair<const char*, Predicate1> rows[] = {
-      {"isfinite", [](float x) { return bool(std::isfinite(x)); }},
-      {"isinf", [](float x) { return bool(std::isinf(x)); }},
-      {"isnan", [](float x) { return bool(std::isnan(x)); }},
-      {"isnormal", [](float x) { return bool(std::isnormal(x)); }},
-      {"signbit", [](float x) { return bool(std::signbit(x)); }},
+      {"isfinite", [](float x) { return std::isfinite(x); }},
+      {"isinf", [](float x) { return std::isinf(x); }},
+      {"isnan", [](float x) { return std::isnan(x); }},
+      {"isnormal", [](float x) { return std::isnormal(x); }},
+      {"signbit", [](float x) { return std::signbit(x); }},
   };
   const auto x = argumentValues<float>(0);
   for (const auto& [name, expected] : rows) {

@@ -47,7 +47,7 @@ void compare(const Program& lowered, const FiberReference& reference, const std:
   for (uint32_t& v : in) v = static_cast<uint32_t>(random());
   for (int launch = 0; launch < 2; ++launch) {
     NdRange range = randomRange(random);
-    uint32_t n = static_cast<uint32_t>(random() % 10), m = static_cast<uint32_t>(random() % 10);
+    const auto n = static_cast<uint32_t>(random() % 10), m = static_cast<uint32_t>(random() % 10);
     uint64_t items = range.global[0] * range.global[1] * range.global[2];
     uint64_t lanes = range.local[0] * range.local[1] * range.local[2];
     std::vector<uint32_t> want(items * random_outputs, 0xdeadbeef), out = want;
