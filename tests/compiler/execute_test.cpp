@@ -115,6 +115,56 @@ TEST_F(ExecuteTest, WithoutOptimisation) {
   EXPECT_EQ(p, std::vector<int>(8, 2));
 }
 
+// What an older processor runs, runs on this one, too, with the same results.
+TEST_F(ExecuteTest, HalfOnProcessorsWithoutF16c) {
+  auto program = request(
+      "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+      "kernel void f(global const ushort* in, global ushort* out, global float* wide) {\n"
+      "  size_t i = get_global_id(0); global const half* h = (global const half*)in;\n"
+      "  half4 x = vload4(i, h), y = vload4(i ^ 1, h);\n"
+      "  vstore4(as_ushort4(x * y + (half4)1.5h), 3 * i, out);\n"
+      "  vstore_half4_rtp(vload_half4(i, h) * 1.37f, 3 * i + 1, (global half*)out);\n"
+      "  vstore4(as_ushort4(convert_half4(convert_double4(x) * 0.3)), 3 * i + 2, out);\n"
+      "  vstore4(vload_half4(i, h) + sin((float4)i), i, wide);\n"
+      "}\n",
+      "-cl-std=CL3.0");
+  program.features.fp16 = program.features.fp64 = true;
+  std::vector<uint16_t> in(65536);
+  std::iota(in.begin(), in.end(), uint16_t{0});
+  std::vector<uint16_t> results[2];
+  for (const bool old : {false, true}) {
+    if (old) program.target.cpu = "x86-64-v2";
+    const auto result = compiler().build(program);
+    ASSERT_TRUE(result.ok) << result.log;
+    const std::string code(reinterpret_cast<const char*>(result.image.data()), result.image.size());
+    if (old) {
+      EXPECT_TRUE(contains(code, "__extendhfsf2"));
+    }
+    std::vector<uint16_t> out(in.size() * 3);
+    std::vector<float> wide(in.size());
+    const uint16_t* in_pointer = in.data();
+    uint16_t* out_pointer = out.data();
+    float* wide_pointer = wide.data();
+    Program(result.image)
+        .run("f", {in.size() / 4, 1, 1}, {64, 1, 1}, {&in_pointer, &out_pointer, &wide_pointer});
+    for (size_t i = 0; i < in.size(); ++i) {
+      const bool nan = (in[i] & 0x7fff) > 0x7c00;
+      ASSERT_EQ(std::isnan(wide[i]), nan) << i;
+    }
+    const float value = std::ldexp(1024.0f + 5, -10);  // the half 0x3c05
+    EXPECT_NEAR(wide[0x3c05], value + std::sin(float(0x3c05 / 4)), 1e-6);
+    results[old] = out;
+  }
+  // NaN may differ in its bits.
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    const bool nan = (results[0][i] & 0x7fff) > 0x7c00;
+    ASSERT_EQ((results[1][i] & 0x7fff) > 0x7c00, nan) << i;
+    if (!nan) {
+      ASSERT_EQ(results[0][i], results[1][i]) << i;
+    }
+  }
+}
+
 TEST_F(ExecuteTest, ConstantsAndProgramScope) {
   const Program program = load(
       "constant int table[4] = {1, 2, 4, 8};\nglobal int counter = 5;\n"

@@ -24,16 +24,16 @@ TEST(Unresolved, AreNamedAsTheProgramWroteThem) {
 TEST(Link, OnlyWhatIsCalled) {
   llvm::LLVMContext context;
   const auto module = loadModule("loop", context);
-  const size_t own = 2;
+  const size_t own = 3;
   ASSERT_FALSE(compiler::linkBuiltins(*module));
   size_t defined = 0;
   for (const llvm::Function& function : *module) {
     if (function.isDeclaration()) continue;
     ++defined;
     EXPECT_TRUE(function.hasInternalLinkage() || function.getName() == "sines" ||
-                function.getName() == "wide");
+                function.getName() == "wide" || function.getName() == "cosines");
   }
-  EXPECT_EQ(defined, own + 4) << "sin, pow, exp and log";
+  EXPECT_EQ(defined, own + 5) << "sin, pow, exp, log and native_cos";
 }
 
 struct Level {
@@ -47,9 +47,12 @@ TEST(VectorMath, SymbolsSuitTheTarget) {
       {"+sse2",
        {"Sleef_cinz_sinf1_u10purec", "Sleef_cinz_expf4_u10sse2", "Sleef_cinz_logd2_u10sse2"},
        {"Sleef_finz", "sse4", "avx"}},
-      {"+sse4.2", {"Sleef_cinz_expf4_u10sse4"}, {"sse2(", "avx"}},
+      {"+sse4.2",
+       {"Sleef_cinz_expf4_u10sse4", "Sleef_cinz_cosf4_u10sse4"},
+       {"sse2(", "avx", "u35"}},
       {"+avx2,+fma",
-       {"Sleef_finz_sinf1_u10purecfma", "Sleef_finz_expf8_u10avx2", "Sleef_finz_logd4_u10avx2"},
+       {"Sleef_finz_sinf1_u10purecfma", "Sleef_finz_expf8_u10avx2", "Sleef_finz_logd4_u10avx2",
+        "Sleef_finz_cosf4_u35avx2128"},
        {"Sleef_cinz", "avx512"}},
       {"+avx512f,+avx2,+fma",
        {"Sleef_finz_expf16_u10avx512f", "_ZGV_LLVM_N16v_Sleef_finz_sinf1_u10purecfma"},

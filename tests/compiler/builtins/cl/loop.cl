@@ -6,3 +6,4 @@ void wide(global float16* r, global double3* d) {
   *r = exp(*r);
   *d = log(*d);
 }
+void cosines(global float4* r) { *r = native_cos(*r); }
