@@ -57,10 +57,11 @@ int run() {
   for (cl_uint limit : {1u, 32u, 1024u}) {
     const Times t = runLimit(limit);
     good = good && t.inOrder();
-    const cl_ulong ran = t.ended - t.started;
+    const cl_ulong waited = t.started - t.queued, ran = t.ended - t.started;
     if (limit == 1) shortest = ran;
     longest = ran;
-    std::printf("%5u  %12.1f %10.1f\n", limit, (t.started - t.queued) / 1e3, ran / 1e3);
+    std::printf("%5u  %12.1f %10.1f\n", limit, static_cast<double>(waited) / 1e3,
+                static_cast<double>(ran) / 1e3);
   }
   good = good && longest > shortest;
   std::printf("kernel_profiling: %s\n", good ? "times are in order" : "times are not plausible");

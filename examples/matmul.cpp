@@ -61,8 +61,9 @@ int run() {
   cl::Program program(context, source);
   program.build("-DTILE=16 -cl-mad-enable");
 
-  std::vector<float> a = makeMatrix(rows * depth, 1), b = makeMatrix(depth * columns, 2);
-  std::vector<float> c(rows * columns);
+  std::vector<float> a = makeMatrix(size_t{rows} * depth, 1);
+  std::vector<float> b = makeMatrix(size_t{depth} * columns, 2);
+  std::vector<float> c(size_t{rows} * columns);
   cl::Buffer a_buffer(context, a.begin(), a.end(), /*readOnly=*/true);
   cl::Buffer b_buffer(context, b.begin(), b.end(), /*readOnly=*/true);
   cl::Buffer c_buffer(context, CL_MEM_WRITE_ONLY, c.size() * sizeof(float));
