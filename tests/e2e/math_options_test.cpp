@@ -46,7 +46,8 @@ class MathOptions : public Programs {
 TEST_F(MathOptions, ContractionsOnlyWhereTheyAreAllowed) {
   const std::vector<cl_float> zeros(count);
   const std::string off = "#pragma OPENCL FP_CONTRACT OFF\n";
-  for (const char* options : {"", "-cl-std=CL3.0", "-cl-opt-disable"}) {
+  for (const char* options : {"", "-cl-std=CL3.0", "-cl-opt-disable", "-cl-mad-enable",
+                              "-cl-no-signed-zeros", "-cl-finite-math-only"}) {
     EXPECT_EQ(evaluate("x * y + z", options, off), zeros) << options;
     EXPECT_EQ(evaluate("((float4)(x, y, x, y) * (float4)(y, x, y, x) + (float4)z).w", options, off),
               zeros)
