@@ -65,7 +65,7 @@ class CompletionList {
 Event::Event(Ref<Context> context, Ref<Queue> queue, cl_command_type type, cl_int initial)
     : context_(std::move(context)), queue_(std::move(queue)), type_(type), status_(initial) {}
 
-Event::~Event() = default;
+Event::~Event() { delete callbacks_.load(std::memory_order_acquire); }
 
 Edge& Event::newEdge() {
   if (edge_count_ < inline_edges) return edges_[edge_count_++];
@@ -166,15 +166,24 @@ cl_int Event::wait(Scope scope) {
   return status();
 }
 
+Event::Callbacks& Event::callbacks() {
+  if (Callbacks* const made = callbacks_.load(std::memory_order_acquire)) return *made;
+  auto fresh = std::make_unique<Callbacks>();
+  Callbacks* found = nullptr;
+  if (callbacks_.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel))
+    return *fresh.release();
+  return *found;
+}
+
 void Event::addCallback(cl_int state, Callback callback, void* user) {
-  callbacks_.with([&](auto& list) { list.push_back({state, callback, user}); });
+  callbacks().with([&](auto& list) { list.push_back({state, callback, user}); });
   has_callbacks_.store(true, std::memory_order_seq_cst);
   const cl_int now = status_.load(std::memory_order_seq_cst);
   if (now <= state) fireCallbacks(now);
 }
 
 void Event::fireCallbacks(cl_int status) noexcept {
-  auto due = callbacks_.with([&](auto& list) {
+  auto due = callbacks().with([&](auto& list) {
     std::vector<CallbackEntry> ready;
     std::erase_if(list, [&](const CallbackEntry& entry) {
       if (entry.state < status) return false;

@@ -93,6 +93,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
     Callback callback;
     void* user;
   };
+  using Callbacks = Guarded<std::vector<CallbackEntry>>;
   static constexpr size_t inline_edges = 3;
   struct EdgeBlock : pool::Pooled {
     std::array<Edge, 16> edges;
@@ -100,6 +101,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   };
 
   Edge& newEdge();
+  Callbacks& callbacks();
   void dependencyDone(cl_int status, bool carries_failure) noexcept;
   void closeAndNotify(cl_int status) noexcept;
   void fireCallbacks(cl_int status) noexcept;
@@ -117,8 +119,8 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   uint32_t edge_count_ = 0;
   std::array<Edge, inline_edges> edges_;
   std::unique_ptr<EdgeBlock> more_edges_;
-  Event* next_ready_ = nullptr;  // CompletionList's
-  Guarded<std::vector<CallbackEntry>> callbacks_;
+  Event* next_ready_ = nullptr;                 // CompletionList's
+  std::atomic<Callbacks*> callbacks_{nullptr};  // made with the first one; few events have any
 };
 
 // clCreateUserEvent.
