@@ -35,4 +35,11 @@ bool lowerPrintf(llvm::Module& module);
 // lowered later, nor symbols of the math library. Sorted.
 std::vector<std::string> unresolvedFunctions(const llvm::Module& module);
 
+// The same, of a module that is lowered already: whatever is called but not defined.
+std::vector<std::string> undefinedFunctions(const llvm::Module& module);
+
+// Defines the math functions by the library's own code (cl/gpu_math.cl), for targets without SLEEF.
+// Must follow linkBuiltins. What the library does not have stays undefined.
+llvm::Error defineOwnMath(llvm::Module& module);
+
 }  // namespace weft::compiler

@@ -94,6 +94,10 @@ std::string spellParameter(std::string parameter) {
 }
 
 std::string spell(StringRef symbol) {
+  if (const auto math = parseMathName(symbol))
+    return (math->function + (math->is_double ? "(double" : "(float") +
+            (math->width > 1 ? llvm::Twine(math->width) : "") + ")")
+        .str();
   std::string demangled = llvm::demangle(symbol);
   const size_t open = demangled.find('(');
   if (open == std::string::npos) return demangled;
@@ -108,17 +112,28 @@ std::string spell(StringRef symbol) {
   return result + ")";
 }
 
-}  // namespace
-
-std::vector<std::string> unresolvedFunctions(const llvm::Module& module) {
+std::vector<std::string> calledDeclarations(
+    const llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> expected) {
   std::vector<std::string> names;
   for (const llvm::Function& function : module)
-    if (function.isDeclaration() && !isExpected(function) &&
+    if (function.isDeclaration() && !expected(function) &&
         llvm::any_of(function.users(),
                      [](const llvm::User* user) { return llvm::isa<llvm::CallBase>(user); }))
       names.push_back(spell(function.getName()));
   std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+}  // namespace
+
+std::vector<std::string> unresolvedFunctions(const llvm::Module& module) {
+  return calledDeclarations(module, isExpected);
+}
+
+std::vector<std::string> undefinedFunctions(const llvm::Module& module) {
+  return calledDeclarations(module,
+                            [](const llvm::Function& function) { return function.isIntrinsic(); });
 }
 
 }  // namespace weft::compiler

@@ -26,6 +26,9 @@ class Client : public port::Compiler {
   port::CompileResult build(const port::CompileRequest& request) override {
     return run(jobOf(request, JobKind::build));
   }
+  bool makes(const port::Target& target) const override {
+    return target.kind == port::TargetKind::host_cpu || target.kind == port::TargetKind::nvptx;
+  }
   std::vector<std::string> report() const override {
     const std::string daemon = findDaemon();
     return {"compiler: " +

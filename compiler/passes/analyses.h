@@ -14,7 +14,10 @@ struct Analyses {
   llvm::PassBuilder builder;
 
   explicit Analyses(llvm::TargetMachine& machine, const llvm::PipelineTuningOptions& tuning = {})
-      : builder(&machine, tuning) {
+      : Analyses(&machine, tuning) {}
+  // Without a machine: what holds on every target.
+  explicit Analyses(llvm::TargetMachine* machine, const llvm::PipelineTuningOptions& tuning = {})
+      : builder(machine, tuning) {
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);

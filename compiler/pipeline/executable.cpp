@@ -3,14 +3,6 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
-#include <llvm/Transforms/IPO/FunctionAttrs.h>
-#include <llvm/Transforms/IPO/GlobalDCE.h>
-#include <llvm/Transforms/IPO/Internalize.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
-#include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/SROA.h>
-#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/metadata/kernel_info.h"
@@ -18,35 +10,12 @@
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/work_group_functions.h"
 #include "compiler/pipeline/elf_link.h"
+#include "compiler/pipeline/gpu_executable.h"
+#include "compiler/pipeline/simplify.h"
 #include "compiler/pipeline/target.h"
 
 namespace weft::compiler {
 namespace {
-
-bool isKernel(const llvm::GlobalValue& value) {
-  const auto* function = llvm::dyn_cast<llvm::Function>(&value);
-  return function && function->getCallingConv() == llvm::CallingConv::SPIR_KERNEL;
-}
-
-// Before the lowering to lanes: keep what kernels reach, put variables into registers, and find out
-// what each argument is used for.
-void simplify(llvm::Module& module, llvm::TargetMachine& machine) {
-  Analyses analyses(machine);
-  llvm::ModulePassManager manager;
-  manager.addPass(llvm::InternalizePass(isKernel));
-  manager.addPass(llvm::GlobalDCEPass());
-  manager.addPass(llvm::AlwaysInlinerPass(false));
-  llvm::FunctionPassManager per_function;
-  per_function.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  per_function.addPass(llvm::EarlyCSEPass());
-  per_function.addPass(llvm::SimplifyCFGPass());
-  per_function.addPass(llvm::InstCombinePass());
-  manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
-  manager.addPass(
-      llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::PostOrderFunctionAttrsPass()));
-  manager.addPass(llvm::GlobalDCEPass());
-  manager.run(module, analyses.modules);
-}
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   llvm::PipelineTuningOptions tuning;
@@ -73,6 +42,8 @@ llvm::Expected<llvm::SmallVector<char, 0>> generateObject(llvm::Module& module,
 llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& image) {
   auto machine = createMachine(image.target, options);
   if (!machine) return machine.takeError();
+  if (image.target.kind != port::TargetKind::host_cpu)
+    return makeGpuExecutable(module, **machine, options, image);
   if (llvm::Error error = linkBuiltins(module)) return error;
   defineWorkGroupFunctions(module);
   markPrintf(module, image.kernels);
@@ -83,7 +54,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
     return llvm::createStringError("undefined function" +
                                    std::string(missing.size() > 1 ? "s " : " ") +
                                    llvm::join(missing, ", "));
-  simplify(module, **machine);
+  simplify(module, machine->get());
   readAccesses(module, image.kernels);
   const LoweringOptions lowering{.optimize = options.optimise};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;

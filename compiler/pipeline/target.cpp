@@ -1,5 +1,6 @@
 #include "compiler/pipeline/target.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include <llvm/IR/InstrTypes.h>
@@ -15,6 +16,9 @@ namespace weft::compiler {
 namespace {
 
 constexpr const char* host_triple = "x86_64-unknown-linux-gnu";
+constexpr const char* nvidia_triple = "nvptx64-nvidia-cuda";
+// The newest processor that this LLVM knows. PTX for an older one runs on every newer one.
+constexpr unsigned newest_sm = 90;
 
 std::string hostFeatures() {
   llvm::SubtargetFeatures features;
@@ -33,7 +37,7 @@ void setSwitches() {
 
 // Tuning models of 512-bit processors prefer 256, for the sake of code that is mostly scalar.
 void preferWideVectors(llvm::Function& function, const llvm::TargetMachine& machine) {
-  if (machine.getMCSubtargetInfo()->checkFeatures("+avx512f"))
+  if (machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+avx512f"))
     function.addFnAttr("prefer-vector-width", "512");
 }
 
@@ -47,6 +51,47 @@ llvm::TargetOptions machineOptions(const Options& options) {
   return result;
 }
 
+struct MachineChoice {
+  std::string triple, cpu, features;
+  std::optional<llvm::Reloc::Model> relocation;
+  std::optional<llvm::CodeModel::Model> code_model;
+};
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machineOf(const MachineChoice& choice,
+                                                               const Options& options) {
+  std::string error;
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(choice.triple, error);
+  if (!back_end) return llvm::createStringError(error);
+  const auto level =
+      options.optimise ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
+  std::unique_ptr<llvm::TargetMachine> machine(back_end->createTargetMachine(
+      choice.triple, choice.cpu, choice.features, machineOptions(options), choice.relocation,
+      choice.code_model, level));
+  if (!machine) return llvm::createStringError("no machine for processor " + choice.cpu);
+  return machine;
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine(const port::Target& target,
+                                                                 const Options& options) {
+  setSwitches();  // each time: lld resets them
+  const bool native = target.cpu.empty() || target.cpu == "native";
+  return machineOf({host_triple, native ? llvm::sys::getHostCPUName().str() : target.cpu,
+                    native && target.features.empty() ? hostFeatures() : target.features,
+                    llvm::Reloc::PIC_, llvm::CodeModel::Small},
+                   options);
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> nvidiaMachine(const port::Target& target,
+                                                                   const Options& options) {
+  llvm::StringRef number = target.cpu;
+  unsigned sm = 0;
+  if (!number.consume_front("sm_") || number.getAsInteger(10, sm))
+    return llvm::createStringError("no NVIDIA processor: " + target.cpu);
+  return machineOf({nvidia_triple, "sm_" + std::to_string(std::min(sm, newest_sm)), target.features,
+                    std::nullopt, std::nullopt},
+                   options);
+}
+
 }  // namespace
 
 void initialiseTargets() {
@@ -56,28 +101,26 @@ void initialiseTargets() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::Target& target,
                                                                    const Options& options) {
-  if (target.kind != port::TargetKind::host_cpu)
-    return llvm::createStringError("this compiler makes no code for that kind of device");
   initialiseTargets();
-  setSwitches();  // each time: lld resets them
-  std::string error;
-  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(host_triple, error);
-  if (!back_end) return llvm::createStringError(error);
-  const bool native = target.cpu.empty() || target.cpu == "native";
-  const std::string cpu = native ? llvm::sys::getHostCPUName().str() : target.cpu;
-  const std::string features = native && target.features.empty() ? hostFeatures() : target.features;
-  const auto level =
-      options.optimise ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Less;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      back_end->createTargetMachine(host_triple, cpu, features, machineOptions(options),
-                                    llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
-  if (!machine) return llvm::createStringError("no machine for processor " + cpu);
-  return machine;
+  switch (target.kind) {
+    case port::TargetKind::host_cpu:
+      return hostMachine(target, options);
+    case port::TargetKind::nvptx:
+      return nvidiaMachine(target, options);
+    case port::TargetKind::amdgcn:
+    case port::TargetKind::spirv:
+      break;
+  }
+  return llvm::createStringError("this compiler makes no code for that kind of device");
 }
 
 void retarget(llvm::Module& module, llvm::TargetMachine& machine) {

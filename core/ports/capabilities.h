@@ -96,7 +96,7 @@ struct Capabilities {
   std::vector<std::string> language_features;
 
   MemorySpace memory_space = host_space;
-  // Anything but nothing means that import() takes memory at its host address.
+  // Anything but nothing means that import() takes memory in whole pages at its host address.
   uint32_t shared_memory = shares_nothing;
   uint32_t max_sub_devices = 0;  // 0: the device cannot be partitioned
 };

@@ -68,6 +68,9 @@ class Compiler {
   // Source to executable in one step; what clBuildProgram uses.
   virtual CompileResult build(const CompileRequest& request) = 0;
 
+  // Can it make images for devices of that target?
+  virtual bool makes(const Target& target) const { return (void)target, true; }
+
   // Where it is and what state it is in, one "subject: state" a line, for `weft info`. Starts
   // nothing.
   virtual std::vector<std::string> report() const { return {}; }

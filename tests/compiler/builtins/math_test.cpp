@@ -93,19 +93,27 @@ const Binary binary[] = {
     {"powr", powr, 16},
 };
 
-template <class T>
+template <class Type, MathSource from>
+struct Case {
+  using T = Type;
+  static constexpr MathSource source = from;
+};
+
+template <class C>
 class Math : public testing::Test {
  protected:
   static const Program& program() {
-    static const Program instance(std::string("math_functions_") + typeName<T>());
+    static const Program instance(std::string("math_functions_") + typeName<typename C::T>(), "",
+                                  C::source);
     return instance;
   }
 };
-using Types = testing::Types<float, double>;
+using Types = testing::Types<Case<float, MathSource::sleef>, Case<double, MathSource::sleef>,
+                             Case<float, MathSource::own>, Case<double, MathSource::own>>;
 TYPED_TEST_SUITE(Math, Types);
 
 TYPED_TEST(Math, OneArgument) {
-  using T = TypeParam;
+  using T = typename TypeParam::T;
   for (const Unary& row : unary)
     checkArrays<T, T>(this->program(), row.name, all_widths, [&](T result, T x) {
       const Long exact = row.reference(x);
@@ -130,7 +138,7 @@ TYPED_TEST(Math, OneArgumentWithoutFma) {
 }
 
 TYPED_TEST(Math, TwoArguments) {
-  using T = TypeParam;
+  using T = typename TypeParam::T;
   for (const Binary& row : binary)
     checkArrays<T, T, T>(this->program(), row.name, all_widths, [&](T result, T x, T y) {
       return ulpError(result, row.reference(x, y)) <= row.ulp;
@@ -138,7 +146,7 @@ TYPED_TEST(Math, TwoArguments) {
 }
 
 TYPED_TEST(Math, IntegerExponents) {
-  using T = TypeParam;
+  using T = typename TypeParam::T;
   checkArrays<T, T, int>(this->program(), "pown", all_widths,
                          [](T result, T x, int n) { return ulpError(result, power(x, n)) <= 16; });
   checkArrays<T, T, int>(this->program(), "rootn", all_widths,
@@ -147,7 +155,7 @@ TYPED_TEST(Math, IntegerExponents) {
 
 // Signs of zeros that the specification names (OpenCL C 7.5.1) and a bound in ULP does not see.
 TYPED_TEST(Math, SignsOfZero) {
-  using T = TypeParam;
+  using T = typename TypeParam::T;
   std::vector<T> x(array_elements, 1);
   const T given[] = {1, 2, -1, -2, -T(0), T(0), 0.5, 1.5, -0.5};
   std::copy(std::begin(given), std::end(given), x.begin());
@@ -169,7 +177,7 @@ TYPED_TEST(Math, SignsOfZero) {
 }
 
 TYPED_TEST(Math, SecondResults) {
-  using T = TypeParam;
+  using T = typename TypeParam::T;
   const std::vector<T> x = argumentValues<T>(0);
   for (const std::string width : {"", "2", "3", "4", "8", "16"}) {
     std::vector<T> sine(array_elements), cosine(array_elements), gamma(array_elements);

@@ -67,12 +67,15 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const std::string& features) {
       triple, cpu, features.empty() ? own : features, {}, llvm::Reloc::PIC_));
 }
 
-Program::Program(const std::string& name, const std::string& features) {
+Program::Program(const std::string& name, const std::string& features, MathSource math) {
   if (!dlopen("libsleef.so.3", RTLD_NOW | RTLD_GLOBAL)) fail(dlerror());
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = loadModule(name, *context);
   const auto machine = makeMachine(features);
   if (llvm::Error error = compiler::linkBuiltins(*module)) fail(llvm::toString(std::move(error)));
+  if (math == MathSource::own)
+    if (llvm::Error error = compiler::defineOwnMath(*module))
+      fail(llvm::toString(std::move(error)));
   compiler::lowerPrintf(*module);
   compiler::addVectorVariants(*module, *machine);
   llvm::raw_string_ostream(text_) << *module;

@@ -24,9 +24,13 @@ std::unique_ptr<llvm::Module> loadModule(const std::string& name, llvm::LLVMCont
 // `features` as LLVM writes them; "" is the machine's own.
 std::unique_ptr<llvm::TargetMachine> makeMachine(const std::string& features = "");
 
+// Where the math functions come from: on CPUs SLEEF, elsewhere the library's own code.
+enum class MathSource : unsigned char { sleef, own };
+
 class Program {
  public:
-  explicit Program(const std::string& name, const std::string& features = "");
+  explicit Program(const std::string& name, const std::string& features = "",
+                   MathSource math = MathSource::sleef);
   ~Program();
 
   // Names left undefined; nothing can be called then.

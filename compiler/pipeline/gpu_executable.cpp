@@ -1,0 +1,152 @@
+#include "compiler/pipeline/gpu_executable.h"
+
+#include <algorithm>
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "compiler/builtins/builtins.h"
+#include "compiler/gpu/target_module.h"
+#include "compiler/gpu/work_items.h"
+#include "compiler/metadata/kernel_info.h"
+#include "compiler/passes/analyses.h"
+#include "compiler/passes/prepare.h"
+#include "compiler/passes/work_items.h"
+#include "compiler/pipeline/simplify.h"
+#include "compiler/pipeline/target.h"
+
+namespace weft::compiler {
+namespace {
+
+constexpr unsigned local_space = 3;
+
+llvm::Error checkArguments(const Image& image) {
+  for (const KernelInfo& kernel : image.kernels)
+    for (const ArgumentInfo& argument : kernel.arguments)
+      if (argument.kind > ArgumentKind::local_pointer)
+        return llvm::createStringError("kernel '" + kernel.name + "': the device has no " +
+                                       argument.type_name);
+  return llvm::Error::success();
+}
+
+llvm::Error checkFunctions(const llvm::Module& module) {
+  const auto missing = undefinedFunctions(module);
+  if (missing.empty()) return llvm::Error::success();
+  return llvm::createStringError("the device does not have " + llvm::join(missing, ", "));
+}
+
+llvm::Error verify(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!llvm::verifyModule(module, &stream)) return llvm::Error::success();
+  return llvm::createStringError("internal error: lowering made an invalid module: " + text);
+}
+
+// Bytes of the static local memory that `kernel` uses itself: nothing else can.
+uint64_t localBytes(const llvm::Function& kernel) {
+  const llvm::DataLayout& layout = kernel.getDataLayout();
+  uint64_t bytes = 0;
+  for (const llvm::GlobalVariable& variable : kernel.getParent()->globals()) {
+    if (variable.getAddressSpace() != local_space || variable.isDeclaration()) continue;
+    const bool here = llvm::any_of(variable.users(), [&](const llvm::User* user) {
+      const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
+      return instruction && instruction->getFunction() == &kernel;
+    });
+    if (!here) continue;
+    bytes = llvm::alignTo(bytes, layout.getPreferredAlign(&variable));
+    bytes += layout.getTypeAllocSize(variable.getValueType());
+  }
+  return bytes;
+}
+
+bool hasBarriers(const llvm::Function& kernel) {
+  return llvm::any_of(llvm::instructions(kernel), [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call && call->getCalledFunction() && isBarrier(*call->getCalledFunction());
+  });
+}
+
+// Lets the driver's compiler use more registers. Groups at an edge may be smaller, so the size is
+// the most that there is, not the only one.
+void limitGroups(const GpuKernel& kernel, const KernelInfo& info) {
+  const auto& size = info.required_local_size;
+  if (size[0] == 0) return;
+  llvm::LLVMContext& context = kernel.function->getContext();
+  auto* items = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context),
+                                       static_cast<uint32_t>(size[0] * size[1] * size[2]));
+  kernel.function->getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(
+          context, {llvm::ValueAsMetadata::get(kernel.function),
+                    llvm::MDString::get(context, "maxntidx"), llvm::ValueAsMetadata::get(items)}));
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = false;  // the lanes are the vectors
+  tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = fully;
+  Analyses analyses(machine, tuning);
+  machine.registerPassBuilderCallbacks(analyses.builder);
+  const auto level = fully ? llvm::OptimizationLevel::O3 : llvm::OptimizationLevel::O1;
+  analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
+}
+
+llvm::Error emitAssembly(llvm::Module& module, llvm::TargetMachine& machine, port::Bytes& payload) {
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager manager;
+  if (machine.addPassesToEmitFile(manager, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return llvm::createStringError("the target cannot write assembly");
+  manager.run(module);
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  payload.assign(bytes, bytes + text.size());
+  return llvm::Error::success();
+}
+
+llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMachine& machine,
+                  Image& image) {
+  auto functions = prepareModule(module, machine);
+  if (!functions) return functions.takeError();
+  GpuModule gpu = makeGpuModule(module, image.kernels);
+  for (const GpuKernel& kernel : gpu.kernels) {
+    KernelInfo& info =
+        *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == kernel.name; });
+    info.has_barriers = hasBarriers(*kernel.function);
+    lowerGpuWorkItems(kernel);
+    limitGroups(kernel, info);
+  }
+  lowerGpuAtomics(*gpu.module);
+  if (llvm::Error error = checkFunctions(*gpu.module)) return error;
+  if (llvm::Error error = verify(*gpu.module)) return error;
+  optimise(*gpu.module, machine, options.optimise);
+  for (const GpuKernel& kernel : gpu.kernels) {
+    KernelInfo& info =
+        *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == kernel.name; });
+    info.local_bytes = localBytes(*kernel.function);
+    info.private_bytes = allocaBytes(*kernel.function);
+  }
+  return emitAssembly(*gpu.module, machine, image.payload);
+}
+
+}  // namespace
+
+llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine,
+                              const Options& options, Image& image) {
+  if (llvm::Error error = checkArguments(image)) return error;
+  llvm::StripDebugInfo(module);
+  if (llvm::Error error = linkBuiltins(module)) return error;
+  if (llvm::Error error = defineOwnMath(module)) return error;
+  retarget(module, machine);
+  simplify(module, nullptr);  // the address spaces are not the machine's yet
+  readAccesses(module, image.kernels);
+  return lower(module, options, machine, image);
+}
+
+}  // namespace weft::compiler
