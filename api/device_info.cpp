@@ -344,8 +344,7 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, imageLimit<cl_uint, &L::base_address_alignment>},
 
     // Shared virtual memory, pipes, device queues: the values of a device without them.
-    {CL_DEVICE_SVM_CAPABILITIES,
-     [](Device& d) { return cl_device_svm_capabilities{d.platform().sharedMemory()}; }},
+    {CL_DEVICE_SVM_CAPABILITIES, capability<cl_device_svm_capabilities, &C::shared_memory>},
     {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},

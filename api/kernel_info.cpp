@@ -26,8 +26,7 @@ std::array<size_t, 3> requiredLocalSize(const KernelOnDevice& k) {
 // kernel, clGetKernelWorkGroupInfo returns the error CL_INVALID_VALUE": there are no such devices
 // and kernels, so it has no row.
 constexpr InfoRow<const KernelOnDevice> work_group_rows[] = {
-    {CL_KERNEL_WORK_GROUP_SIZE,
-     [](const KernelOnDevice& k) { return k.device.capabilities().max_work_group_size; }},
+    {CL_KERNEL_WORK_GROUP_SIZE, [](const KernelOnDevice& k) { return k.code.max_group; }},
     {CL_KERNEL_COMPILE_WORK_GROUP_SIZE, by<requiredLocalSize>},
     {CL_KERNEL_LOCAL_MEM_SIZE,
      [](const KernelOnDevice& k) -> cl_ulong {

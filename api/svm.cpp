@@ -17,7 +17,7 @@ constexpr size_t largest_type = sizeof(cl_long16);
 // "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
 Queue& toSvmQueue(cl_command_queue handle) {
   Queue& queue = toQueue(handle);
-  require(queue.context().sharedMemory() != port::shares_nothing, CL_INVALID_OPERATION,
+  require(queue.device().capabilities().shared_memory != port::shares_nothing, CL_INVALID_OPERATION,
           "the device does not support shared virtual memory");
   return queue;
 }
@@ -46,14 +46,15 @@ void checkAllocation(const Context& context, cl_svm_mem_flags flags, size_t size
 }
 
 // A range that starts in an allocation ends in it. One of no allocation is the host's own memory,
-// which `may_be_anywhere`, or which all devices can use.
-void checkRange(const Context& context, const void* pointer, size_t size, bool may_be_anywhere) {
+// which `may_be_anywhere`, or which the queue's device can use.
+void checkRange(const Queue& queue, const void* pointer, size_t size, bool may_be_anywhere) {
   require(pointer != nullptr, CL_INVALID_VALUE, "no memory");
-  if (const Ref<SvmAllocation> allocation = context.svm().find(pointer))
+  if (const Ref<SvmAllocation> allocation = queue.context().svm().find(pointer))
     require(allocation->holds(pointer, size), CL_INVALID_VALUE, "beyond the SVM allocation");
   else
-    require(may_be_anywhere || context.sharedMemory() & port::shares_all_memory, CL_INVALID_VALUE,
-            "not shared virtual memory");
+    require(
+        may_be_anywhere || queue.device().capabilities().shared_memory & port::shares_all_memory,
+        CL_INVALID_VALUE, "not shared virtual memory");
 }
 
 // "CL_INVALID_VALUE if sizes[i] is non-zero range [svm_pointers[i], svm_pointers[i] + sizes[i]) is
@@ -117,8 +118,8 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool bl
                                       const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
-    checkRange(queue.context(), dst_ptr, size, true);
-    checkRange(queue.context(), src_ptr, size, true);
+    checkRange(queue, dst_ptr, size, true);
+    checkRange(queue, src_ptr, size, true);
     require(!overlap(dst_ptr, src_ptr, size), CL_MEM_COPY_OVERLAP);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     finishCommand(enqueueSvmCopy(queue, dst_ptr, src_ptr, size, waits), blocking_copy, event);
@@ -131,7 +132,7 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
                                        const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
-    checkRange(queue.context(), svm_ptr, size, false);
+    checkRange(queue, svm_ptr, size, false);
     requirePattern(pattern, pattern_size);
     require(reinterpret_cast<size_t>(svm_ptr) % pattern_size == 0 && size % pattern_size == 0,
             CL_INVALID_VALUE, "address or size is not a multiple of the pattern's size");
@@ -147,7 +148,7 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool block
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
     require(size > 0, CL_INVALID_VALUE, "nothing to map");
-    checkRange(queue.context(), svm_ptr, size, false);
+    checkRange(queue, svm_ptr, size, false);
     requireMapFlags(map_flags);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     const void* const pointer = svm_ptr;
@@ -161,7 +162,7 @@ cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void* svm_p
                                      const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
-    checkRange(queue.context(), svm_ptr, 0, false);
+    checkRange(queue, svm_ptr, 0, false);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     const void* const pointer = svm_ptr;
     giveEvent(enqueueSvmSync(queue, CL_COMMAND_SVM_UNMAP, {&pointer, 1}, waits), event);

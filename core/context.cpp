@@ -18,8 +18,12 @@ Context::Context(Platform& platform, std::vector<Ref<Device>> devices,
                                 [](const Ref<Device>& device) {
                                   return device->capabilities().memory_space == port::host_space;
                                 })),
-      shared_memory_(platform.sharedMemory()),
-      svm_(std::make_unique<SvmTable>(*this)) {}
+      svm_(std::make_unique<SvmTable>(*this)) {
+  for (const Ref<Device>& device : devices_) {
+    shared_memory_ |= device->capabilities().shared_memory;
+    all_share_memory_ &= device->capabilities().shared_memory != port::shares_nothing;
+  }
+}
 
 Context::~Context() = default;
 

@@ -44,8 +44,10 @@ class Context final : public HandleObject<_cl_context> {
   // True when all devices and the host share one memory space: nothing ever migrates.
   bool singleSpace() const { return single_space_; }
 
-  // What all devices of the context have (port::SharedMemory), and the allocations.
+  // What at least one device of the context has (port::SharedMemory), and the allocations.
   uint32_t sharedMemory() const { return shared_memory_; }
+  // Does every device use the allocations in place?
+  bool allShareMemory() const { return all_share_memory_; }
   SvmTable& svm() const { return *svm_; }
 
   // Tells the application through its notify callback, if it gave one and still has the context.
@@ -81,7 +83,8 @@ class Context final : public HandleObject<_cl_context> {
   void* notify_user_;
   std::atomic<bool> released_{false};
   bool single_space_;
-  uint32_t shared_memory_;
+  uint32_t shared_memory_ = port::shares_nothing;
+  bool all_share_memory_ = true;
   std::unique_ptr<SvmTable> svm_;
   Guarded<std::vector<Destructor>> destructors_;
   std::unique_ptr<ContextState> state_;

@@ -50,6 +50,12 @@ const ImageTypeName* findTypeName(std::string_view name) {
   return nullptr;
 }
 
+size_t maxWorkGroupSize(const Device& device, const port::Module& module, uint32_t kernel) {
+  const size_t most = device.capabilities().max_work_group_size;
+  const size_t own = module.maxWorkGroupSize(kernel);
+  return own ? std::min(own, most) : most;
+}
+
 bool fitsLimits(const KernelInfo& info, const port::ImageLimits& limits) {
   const auto images = [&](AccessQualifier access) {
     return std::count_if(info.arguments.begin(), info.arguments.end(), [&](const auto& argument) {
@@ -77,7 +83,8 @@ std::vector<DeviceKernel> findKernel(const Program& program, const std::string& 
                                      [&](const KernelInfo& info) { return info.name == name; });
     if (kernel == kernels.end()) continue;
     const Ref<Device>& device = program.devices()[d];
-    found.push_back({device, builds[d], static_cast<uint32_t>(kernel - kernels.begin()),
+    const auto index = static_cast<uint32_t>(kernel - kernels.begin());
+    found.push_back({device, builds[d], index, maxWorkGroupSize(*device, *builds[d]->module, index),
                      fitsLimits(*kernel, device->capabilities().image_limits)});
     require(sameDefinition(found.front().info(), *kernel), CL_INVALID_KERNEL_DEFINITION,
             "the kernel's arguments differ between devices");

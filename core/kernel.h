@@ -49,6 +49,7 @@ struct DeviceKernel {
   Ref<Device> device;
   std::shared_ptr<const DeviceBuild> build;  // keeps the module loaded
   uint32_t index = 0;                        // into build->image->kernels
+  size_t max_group = 1;                      // CL_KERNEL_WORK_GROUP_SIZE
   bool fits = true;  // has no more image and sampler arguments than the device takes
 
   const KernelInfo& info() const { return build->image->kernels[index]; }

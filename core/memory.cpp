@@ -11,13 +11,16 @@ namespace weft {
 namespace {
 
 constexpr size_t host_alignment = 128;  // the largest OpenCL data type, long16
+constexpr size_t page_bytes = 4096;
+
+size_t wholePages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 // Host memory for contexts none of whose devices lives in the host's memory space.
 class HostMemory final : public port::Memory {
  public:
-  explicit HostMemory(size_t bytes) : bytes_(bytes) {
-    const size_t rounded = (bytes + host_alignment - 1) / host_alignment * host_alignment;
-    data_ = static_cast<std::byte*>(std::aligned_alloc(host_alignment, rounded));
+  explicit HostMemory(size_t bytes, size_t alignment = host_alignment) : bytes_(bytes) {
+    const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
     require(data_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE);
   }
   ~HostMemory() override { std::free(data_); }
@@ -78,6 +81,10 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
       if (imported) return imported;
       return std::make_unique<BorrowedMemory>(use_host_ptr_, bytes_);
     }
+    // Devices with memory of their own share only whole pages.
+    if (in_place_ && !context_.singleSpace())
+      return device ? device->allocate(wholePages(bytes_), page_bytes)
+                    : std::make_unique<HostMemory>(wholePages(bytes_), page_bytes);
     if (!device) return std::make_unique<HostMemory>(bytes_);
   }
   return device->allocate(bytes_, host_alignment);
@@ -99,7 +106,7 @@ void Storage::releaseClaim(const void* owner) noexcept {
 }
 
 std::unique_ptr<port::Memory> Storage::share(port::MemorySpace space, void* host) const {
-  auto memory = deviceIn(context_, space)->import(host, bytes_);
+  auto memory = deviceIn(context_, space)->import(host, wholePages(bytes_));
   require(memory && memory->deviceAddress() == reinterpret_cast<uint64_t>(host),
           CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device cannot use the memory at its address");
   return memory;
@@ -148,7 +155,7 @@ MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags
       svm_(context_->svm().find(host_ptr_)),
       own_storage_(std::make_unique<Storage>(*context_, size, host_ptr_,
                                              flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR),
-                                             static_cast<bool>(svm_))),
+                                             svm_ && context_->allShareMemory())),
       storage_(own_storage_.get()) {}
 
 MemObject::MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags,

@@ -9,10 +9,15 @@ Platform::Platform(std::vector<std::unique_ptr<port::Backend>> backends,
     auto found = backend->discover(diagnostics_);
     diagnostics_.push_back({std::string(backend->name()) + ": " + std::to_string(found.size()) +
                             (found.size() == 1 ? " device" : " devices")});
-    for (auto& device : found) devices_.push_back(make<Device>(*this, std::move(device)));
+    for (auto& device : found) {
+      if (compiler_->makes(device->target()))
+        devices_.push_back(make<Device>(*this, std::move(device)));
+      else
+        diagnostics_.push_back({std::string(backend->name()) + ": " + device->capabilities().name +
+                                " is not offered: there is no compiler for " +
+                                device->target().cpu});
+    }
   }
-  if (!devices_.empty()) shared_memory_ = ~uint32_t{port::shares_nothing};
-  for (const Ref<Device>& device : devices_) shared_memory_ &= device->capabilities().shared_memory;
 }
 
 std::string Platform::report() const {

@@ -23,9 +23,6 @@ class Platform final : public HandleObject<_cl_platform_id> {
   port::Compiler& compiler() const { return *compiler_; }
   // What every backend found or missed, and the compiler's state: "subject: state" a line.
   std::string report() const;
-  // What all devices have in common (port::SharedMemory). A device claims no more, since a context
-  // may hold all of them.
-  uint32_t sharedMemory() const { return shared_memory_; }
   // For builds with a callback.
   Background& background() const { return background_; }
 
@@ -34,7 +31,6 @@ class Platform final : public HandleObject<_cl_platform_id> {
   std::unique_ptr<port::Compiler> compiler_;
   std::vector<port::Diagnostic> diagnostics_;
   std::vector<Ref<Device>> devices_;
-  uint32_t shared_memory_ = port::shares_nothing;
   mutable Background background_;  // last: its work uses all of the above
 };
 

@@ -7,7 +7,8 @@ namespace weft {
 SvmAllocation::SvmAllocation(Context& context, size_t bytes)
     : storage_(context, bytes, nullptr, false, true), begin_(storage_.in(port::host_space).host()) {
   for (const Ref<Device>& device : context.devices())
-    storage_.in(device->capabilities().memory_space);
+    if (device->capabilities().shared_memory != port::shares_nothing)
+      storage_.in(device->capabilities().memory_space);
 }
 
 // Giving memory back may call a driver.

@@ -1,7 +1,7 @@
 // Shared virtual memory. Specification 5.6.
 //
-// An allocation is host memory that every device of the context uses in place, at the host's
-// address; contexts with a device that cannot have no shared virtual memory.
+// An allocation is host memory that the devices of the context which have shared virtual memory use
+// in place, at the host's address.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace weft {
 // use it until they are gone.
 class SvmAllocation final : public Object {
  public:
-  // Makes it usable on all devices. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
+  // Makes it usable on all devices that share memory. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
   SvmAllocation(Context& context, size_t bytes);
 
   Storage& storage() { return storage_; }

@@ -25,7 +25,7 @@ uint64_t groupExtent(uint64_t global, uint64_t limit, bool uniform) {
 
 // Can the size that the kernel hints at be used? A hint fails no launch.
 bool hintFits(const port::LaunchRecord& record, const KernelInfo& kernel,
-              const port::Capabilities& device) {
+              const port::Capabilities& device, size_t most) {
   uint64_t items = 1;
   for (int d = 0; d < 3; ++d) {
     const uint64_t hint = kernel.hinted_local_size[d];
@@ -33,20 +33,20 @@ bool hintFits(const port::LaunchRecord& record, const KernelInfo& kernel,
       return false;
     items *= hint;
   }
-  return items <= device.max_work_group_size;
+  return items <= most;
 }
 
 void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
-                     const port::Capabilities& device) {
+                     const port::Capabilities& device, size_t most) {
   if (kernel.required_local_size[0]) {
     std::copy_n(kernel.required_local_size.begin(), 3, record.local_size);
     return;
   }
-  if (hintFits(record, kernel, device)) {
+  if (hintFits(record, kernel, device, most)) {
     std::copy_n(kernel.hinted_local_size.begin(), 3, record.local_size);
     return;
   }
-  uint64_t room = std::min<uint64_t>(preferred_group_size, device.max_work_group_size);
+  uint64_t room = std::min<uint64_t>(preferred_group_size, most);
   for (int d = 0; d < 3; ++d) {
     const uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
     record.local_size[d] = groupExtent(record.global_size[d], limit, kernel.uniform_groups);
@@ -55,7 +55,7 @@ void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
 }
 
 void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
-                    const port::Capabilities& device) {
+                    const port::Capabilities& device, size_t most) {
   uint64_t items = 1;
   for (int d = 0; d < 3; ++d) {
     const uint64_t local = record.local_size[d];
@@ -70,14 +70,15 @@ void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
             CL_INVALID_WORK_GROUP_SIZE, "the local size is not the one the kernel requires");
     items *= local;
   }
-  require(items <= device.max_work_group_size, CL_INVALID_WORK_GROUP_SIZE,
+  require(items <= most, CL_INVALID_WORK_GROUP_SIZE,
           "the work-group is larger than CL_KERNEL_WORK_GROUP_SIZE");
 }
 
 }  // namespace
 
 port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kernel,
-                                    const port::Capabilities& device) {
+                                    const port::Capabilities& device, size_t max_work_group_size) {
+  const size_t most = std::min(max_work_group_size, device.max_work_group_size);
   port::LaunchRecord record;
   record.work_dim = range.dimensions;
   for (cl_uint d = 0; d < range.dimensions; ++d) {
@@ -90,10 +91,10 @@ port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kern
       std::find(record.global_size, record.global_size + 3, 0u) != record.global_size + 3;
   if (range.local) {
     std::copy_n(range.local, range.dimensions, record.local_size);
-    checkLocalSize(record, kernel, device);
+    checkLocalSize(record, kernel, device, most);
   } else if (!empty) {
-    chooseLocalSize(record, kernel, device);
-    checkLocalSize(record, kernel, device);
+    chooseLocalSize(record, kernel, device, most);
+    checkLocalSize(record, kernel, device, most);
   }
   for (int d = 0; d < 3; ++d)
     record.group_count[d] =

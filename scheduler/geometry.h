@@ -9,8 +9,10 @@ namespace weft {
 
 // The launch record for `range`, with a local size chosen where none was given. Throws
 // CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_WORK_GROUP_SIZE,
-// CL_INVALID_WORK_ITEM_SIZE. An NDRange with a zero size has group_count 0 in that dimension.
+// CL_INVALID_WORK_ITEM_SIZE. A kernel may have a smaller limit than the device. An NDRange with a
+// zero size has group_count 0 in that dimension.
 port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kernel,
-                                    const port::Capabilities& device);
+                                    const port::Capabilities& device,
+                                    size_t max_work_group_size = SIZE_MAX);
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/pixel_image.h"
+#include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
 #include "scheduler/geometry.h"
@@ -125,6 +126,19 @@ class NativeCommand final : public Command {
   std::vector<Patch> objects_;
 };
 
+// "CL_INVALID_OPERATION if SVM pointers are passed as arguments to a kernel and the device does not
+// support SVM, or if system pointers are passed as arguments to a kernel [...] and the device does
+// not support fine-grain system SVM allocations."
+void checkSharedMemory(const ArgumentSet& arguments, const Context& context,
+                       const port::Capabilities& device) {
+  if (device.shared_memory & port::shares_all_memory) return;
+  require(arguments.svm.empty() || device.shared_memory != port::shares_nothing,
+          CL_INVALID_OPERATION, "the device does not support shared virtual memory");
+  for (const ArgumentValue& value : arguments.values)
+    require(!value.svm || context.svm().find(value.svm), CL_INVALID_OPERATION,
+            "the device cannot use any memory of the host");
+}
+
 // "CL_MISALIGNED_SUB_BUFFER_OFFSET if a kernel argument for kernel is a sub-buffer object and the
 // offset [...] is not aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN for the device."
 // "CL_INVALID_IMAGE_SIZE if an image object is specified as an argument value to kernel and the
@@ -153,7 +167,8 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
   Ref<ArgumentSet> arguments = kernel.arguments();
   const port::Capabilities& device = queue.device().capabilities();
   checkMemory(*arguments, device);
-  const auto record = makeLaunchRecord(range, code->info(), device);
+  checkSharedMemory(*arguments, queue.context(), device);
+  const auto record = makeLaunchRecord(range, code->info(), device, code->max_group);
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,
           CL_OUT_OF_RESOURCES, "the kernel needs more local memory than the device has");

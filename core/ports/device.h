@@ -45,6 +45,8 @@ class Memory {
 class Module {
  public:
   virtual ~Module() = default;
+  // The most work-items in a group of this kernel; 0 when there is no limit but the device's.
+  virtual size_t maxWorkGroupSize(uint32_t kernel) const { return (void)kernel, 0; }
 };
 
 struct LaunchArgument {
