@@ -1,16 +1,29 @@
 #include "api/composition.h"
 
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
 #include "api/dispatch.h"
 #include "backends/cpu/backend.h"
+#include "backends/hip/backend.h"
 #include "compiler/client/client.h"
 
 namespace weft::api {
 namespace {
 
+// Programs that know one device take the first one, which is also the default: WEFT_GPU=first.
+bool gpusFirst() {
+  const char* const setting = std::getenv("WEFT_GPU");
+  return setting && std::string_view(setting) == "first";
+}
+
 Platform* makePlatform() {
   installDispatch();
   std::vector<std::unique_ptr<port::Backend>> backends;
   backends.push_back(cpu::makeBackend());
+  backends.push_back(std::make_unique<hip::Backend>());
+  if (gpusFirst()) std::swap(backends.front(), backends.back());
   return new Platform(std::move(backends), makeCompiler());
 }
 

@@ -19,7 +19,6 @@ inline constexpr Status invalid_value = 1;
 inline constexpr Status out_of_memory = 2;
 inline constexpr Status no_device = 100;
 inline constexpr Status not_ready = 600;
-inline constexpr Status peer_access_already_enabled = 704;
 inline constexpr Status not_supported = 801;
 
 inline constexpr unsigned stream_non_blocking = 1;
@@ -31,6 +30,7 @@ inline constexpr int copy_default = 4;  // hipMemcpyDefault: by the addresses
 
 // hipDeviceAttribute_t.
 enum class Attribute : int {
+  can_use_host_pointer_for_registered_memory = 4,
   clock_rate = 5,  // kHz
   integrated = 16,
   l2_cache_size = 19,
@@ -55,6 +55,7 @@ enum class Attribute : int {
 
 // hipFunction_attribute.
 enum class FunctionAttribute : int {
+  max_threads_per_block = 0,
   shared_size_bytes = 1,
   max_dynamic_shared_size_bytes = 8,
 };

@@ -82,6 +82,7 @@ struct AttributePair {
 };
 
 constexpr AttributePair attributes[] = {
+    {Attribute::can_use_host_pointer_for_registered_memory, 91},
     {Attribute::clock_rate, 13},
     {Attribute::integrated, 18},
     {Attribute::l2_cache_size, 38},

@@ -15,6 +15,17 @@ constexpr uint32_t vendor_amd = 0x1002, vendor_nvidia = 0x10de;
 constexpr uint32_t parameter_bytes = 4096 - sizeof(port::GpuLaunch);
 constexpr uint32_t base_alignment = 256;
 
+constexpr const char* language_extensions[] = {
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_extended_bit_ops",
+};
+constexpr const char* language_features[] = {
+    "__opencl_c_generic_address_space", "__opencl_c_program_scope_global_variables",
+    "__opencl_c_atomic_order_acq_rel",  "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_device",
+};
+
 uint64_t atLeastZero(int value) { return static_cast<uint64_t>(std::max(value, 0)); }
 
 // The runtime's version as text: HIP counts major * 10'000'000 + minor * 100'000 + patch, the
@@ -77,8 +88,12 @@ void Device::describeDevice() {
   capabilities_.base_address_alignment_bytes = base_alignment;
   capabilities_.timer_resolution_ns = 1000;
   capabilities_.fp64 = true;
-  capabilities_.fp16 = true;
   capabilities_.unordered_streams = true;
+  capabilities_.printf_buffer_bytes = 0;
+  capabilities_.language_extensions.assign(std::begin(language_extensions),
+                                           std::end(language_extensions));
+  capabilities_.language_features.assign(std::begin(language_features),
+                                         std::end(language_features));
 }
 
 void Device::describeMemory() {
@@ -86,15 +101,18 @@ void Device::describeMemory() {
   size_t total = 0;
   check(api, api.deviceTotalMem(&total, context_->device), "the device's memory");
   capabilities_.global_memory_bytes = total;
-  capabilities_.max_allocation_bytes = total;
+  capabilities_.max_allocation_bytes = total / 4 * 3;
   capabilities_.global_cache = {atLeastZero(attribute(Attribute::l2_cache_size)), 128};
   context_->max_shared_bytes =
       atLeastZero(std::max(attribute(Attribute::max_shared_memory_per_block),
                            attribute(Attribute::shared_memory_per_block_optin)));
-  capabilities_.local_memory_bytes = context_->max_shared_bytes;
+  // More than this only a launch can ask for, not a kernel's own variables.
+  capabilities_.local_memory_bytes = atLeastZero(attribute(Attribute::max_shared_memory_per_block));
   capabilities_.constant_buffer_bytes = atLeastZero(attribute(Attribute::total_constant_memory));
   capabilities_.max_constant_arguments = 8;
   capabilities_.host_unified_memory = attribute(Attribute::integrated) != 0;
+  if (attribute(Attribute::can_use_host_pointer_for_registered_memory))
+    capabilities_.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers;
 }
 
 void Device::connect(const Device& peer) {
@@ -102,16 +120,22 @@ void Device::connect(const Device& peer) {
   int can = 0;
   if (api.deviceCanAccessPeer(&can, context_->device, peer.context_->device) != success || !can)
     return;
-  const Current current(api, context_->device);
+  peers_.push_back({peer.capabilities_.memory_space, peer.context_->device});
+}
+
+// With the first stream, because it makes the runtime's contexts on both devices. Copies between
+// devices work without, only slower.
+void Device::enablePeers() {
+  const std::lock_guard once(enabling_);
+  if (std::exchange(peers_enabled_, true) || peers_.empty()) return;
+  const Current current(context_->api, context_->device);
   if (current.status() != success) return;
-  const Status status = api.deviceEnablePeerAccess(peer.context_->device, 0);
-  if (status == success || status == peer_access_already_enabled)
-    peers_.push_back(peer.capabilities_.memory_space);
+  for (const Peer& peer : peers_) context_->api.deviceEnablePeerAccess(peer.device, 0);
 }
 
 bool Device::reaches(port::MemorySpace space) const {
   return space == port::host_space || space == capabilities_.memory_space ||
-         std::ranges::find(peers_, space) != peers_.end();
+         std::ranges::find(peers_, space, &Peer::space) != peers_.end();
 }
 
 uint64_t Device::freeMemory() const {
@@ -133,6 +157,7 @@ std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const uin
 }
 
 std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
+  enablePeers();
   if (order == port::Order::unordered)
     return std::make_unique<UnorderedStream>(context_, StreamOptions{});
   return createInOrderStream({});

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mutex>
+
 #include "backends/hip/context.h"
 #include "backends/hip/stream.h"
 #include "core/ports/device.h"
@@ -31,11 +33,19 @@ class Device final : public port::Device {
   int attribute(Attribute attribute) const;
   void describeDevice();
   void describeMemory();
+  void enablePeers();
+
+  struct Peer {
+    port::MemorySpace space;
+    int device;
+  };
 
   std::shared_ptr<DeviceContext> context_;
   port::Capabilities capabilities_;
   port::Target target_;
-  std::vector<port::MemorySpace> peers_;
+  std::vector<Peer> peers_;
+  std::mutex enabling_;
+  bool peers_enabled_ = false;
 };
 
 }  // namespace weft::hip

@@ -5,6 +5,7 @@
 
 #include "backends/hip/module.h"
 #include "core/error.h"
+#include "core/reaper.h"
 
 namespace weft::hip {
 namespace {
@@ -55,7 +56,14 @@ class Encoder {
     return static_cast<const Module*>(launch.module)->launch(stream_, launch);
   }
   Status operator()(const port::HostCall& call) {
-    return api_.launchHostFunc(stream_, call.function, call.user);
+    // On a thread of the runtime's, which must not be called there: what the function gives up is
+    // destroyed elsewhere. The operation keeps `call`.
+    const auto run = [](void* given) {
+      const RuntimeScope scope;
+      const auto& own = *static_cast<const port::HostCall*>(given);
+      own.function(own.user);
+    };
+    return api_.launchHostFunc(stream_, run, const_cast<port::HostCall*>(&call));
   }
   Status operator()(const port::Copy& copy);
   Status operator()(const port::Fill& fill);

@@ -73,6 +73,11 @@ void Module::findKernels(const Image& image) {
     check(api, api.funcGetAttribute(&used, FunctionAttribute::shared_size_bytes, kernel.function),
           "a kernel's local memory");
     const auto fixed = static_cast<uint64_t>(used);
+    int most = 0;
+    check(api,
+          api.funcGetAttribute(&most, FunctionAttribute::max_threads_per_block, kernel.function),
+          "a kernel's largest group");
+    kernel.max_group = static_cast<size_t>(std::max(most, 1));
     if (api.funcSetAttribute && context_->max_shared_bytes > fixed)
       api.funcSetAttribute(kernel.function, FunctionAttribute::max_dynamic_shared_size_bytes,
                            static_cast<int>(context_->max_shared_bytes - fixed));

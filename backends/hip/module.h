@@ -15,6 +15,8 @@ class Module final : public port::Module {
   Module(std::shared_ptr<DeviceContext> context, const Image& image);
   ~Module() override;
 
+  size_t maxWorkGroupSize(uint32_t kernel) const override { return kernels_[kernel].max_group; }
+
   // With the device current.
   Status launch(StreamHandle stream, const port::Launch& launch) const;
 
@@ -22,6 +24,7 @@ class Module final : public port::Module {
   struct Kernel {
     FunctionHandle function = nullptr;
     std::vector<uint32_t> alignments;  // of the pointees of local pointers, by argument
+    size_t max_group = 0;              // work-items: what its registers leave room for
   };
   void findKernels(const Image& image);
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string_view>
 
 namespace weft::conformance {
 namespace {
@@ -41,8 +42,12 @@ const cl_icd_dispatch& dispatch() {
 
 cl_device_id testDevice() {
   static const cl_device_id device = [] {
+    // WEFT_TEST_DEVICE=gpu runs the tests on a GPU.
+    const char* const kind = std::getenv("WEFT_TEST_DEVICE");
+    const bool gpu = kind && std::string_view(kind) == "gpu";
     cl_device_id found = nullptr;
-    if (dispatch().clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, 1, &found, nullptr))
+    if (dispatch().clGetDeviceIDs(testPlatform(), gpu ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_ALL, 1,
+                                  &found, nullptr))
       throw std::runtime_error("no device");
     return found;
   }();
