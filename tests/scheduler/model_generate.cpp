@@ -12,12 +12,11 @@ namespace {
 struct Touch {
   int root = -1;
   Bits reads, writes;
-};
 
-bool overlap(const Touch& a, const Touch& b) {
-  return a.root == b.root &&
-         ((a.writes & (b.reads | b.writes)).any() || (a.reads & b.writes).any());
-}
+  bool meets(const Touch& b) const {
+    return root == b.root && ((writes & (b.reads | b.writes)) | (reads & b.writes)).any();
+  }
+};
 
 // What the generator remembers of a call.
 struct Trace {
@@ -169,7 +168,7 @@ class Generator {
     const auto& x = maps ? a.mapped : a.touches;
     const auto& y = maps ? b.mapped : b.touches;
     return std::any_of(x.begin(), x.end(), [&](const Touch& t) {
-      return std::any_of(y.begin(), y.end(), [&](const Touch& u) { return overlap(t, u); });
+      return std::any_of(y.begin(), y.end(), [&](const Touch& u) { return t.meets(u); });
     });
   }
 
@@ -287,7 +286,7 @@ class Generator {
   }
 
   bool disjoint(const Call& call) const {
-    return !overlap(touch(call, call.to, false, true), touch(call, call.from, true, false));
+    return !touch(call, call.to, false, true).meets(touch(call, call.from, true, false));
   }
 
   void kernel() {
@@ -419,11 +418,7 @@ class Generator {
     enqueue(std::move(call));
   }
 
-  void markerOrBarrier() {
-    Call call;
-    call.kind = chance(50) ? Kind::marker : Kind::barrier;
-    enqueue(std::move(call));
-  }
+  void markerOrBarrier() { enqueue({.kind = chance(50) ? Kind::marker : Kind::barrier}); }
 
   void userEvent() {
     if (pending_user_events_.size() >= 4) return;
@@ -481,7 +476,7 @@ class Generator {
     Call call;
     call.kind = Kind::read;
     call.from.object = index;
-    call.region = {root_bytes, 1, 1};
+    call.region[0] = root_bytes;
     call.blocking = true;
     enqueue(std::move(call));
   }
