@@ -418,7 +418,11 @@ class Generator {
     enqueue(std::move(call));
   }
 
-  void markerOrBarrier() { enqueue({.kind = chance(50) ? Kind::marker : Kind::barrier}); }
+  void markerOrBarrier() {
+    Call call;
+    call.kind = chance(50) ? Kind::marker : Kind::barrier;
+    enqueue(std::move(call));
+  }
 
   void userEvent() {
     if (pending_user_events_.size() >= 4) return;
