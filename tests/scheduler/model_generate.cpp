@@ -123,8 +123,7 @@ class Generator {
 
   // --- what a call touches ---
   Touch touch(const Call& call, const Side& side, bool reads, bool writes) const {
-    Touch t;
-    t.root = object(side.object).root;
+    Touch t{object(side.object).root, {}, {}};
     Bits bits;
     if (plan_.options.failures || call.kind == Kind::migrate)
       bits = claimed(plan_, call, side);
@@ -140,8 +139,7 @@ class Generator {
   // objects [...] begin execution": a mapping is one of the whole root to all but other mappings.
   Trace trace(const Call& call) const {
     Trace result;
-    const bool maps = call.kind == Kind::map || call.kind == Kind::unmap;
-    if (maps) {
+    if (call.kind == Kind::map || call.kind == Kind::unmap) {
       const bool writes = call.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
       Touch all, region;
       all.root = region.root = object(call.to.object).root;
