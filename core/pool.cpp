@@ -9,7 +9,7 @@ namespace weft::pool {
 namespace {
 
 // Blocks move between threads in batches, so that the depot's lock is taken once for many.
-constexpr size_t granule = 64;     // bytes by which the size classes differ
+constexpr size_t granule = 64;      // bytes by which the size classes differ
 constexpr size_t class_count = 32;  // larger blocks are the general allocator's
 constexpr size_t batch_blocks = 64;
 constexpr size_t depot_bytes = size_t{16} << 20;  // kept for each class; the rest is given back
