@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 2;
+constexpr uint32_t format_version = 3;
 
 struct FileHeader {
   char magic[8];
@@ -121,11 +121,14 @@ void all(S& s, T&... values) {
 }
 
 template <class S>
-void fields(S& s, ArgumentInfo& a) {
-  all(s, a.name, a.type_name, a.kind, a.address, a.access, a.type_qualifiers, a.size, a.alignment,
-      a.reads, a.writes);
+void fields(S& s, AccessStep& step) {
+  all(s, step.code, step.width, step.variable, step.a, step.b, step.value);
 }
 
+template <class S>
+void fields(S& s, AccessRecord& record);
+template <class S>
+void fields(S& s, ArgumentInfo& a);
 template <class S>
 void fields(S& s, KernelInfo& k);
 
@@ -139,6 +142,17 @@ void fields(S& s, std::vector<T>& items) {
 }
 
 template <class S>
+void fields(S& s, AccessRecord& record) {
+  all(s, record.reads, record.writes, record.complete, record.offset, record.bytes, record.steps);
+}
+
+template <class S>
+void fields(S& s, ArgumentInfo& a) {
+  all(s, a.name, a.type_name, a.kind, a.address, a.access, a.type_qualifiers, a.size, a.alignment,
+      a.reads, a.writes, a.reads_known, a.writes_known, a.accesses);
+}
+
+template <class S>
 void fields(S& s, KernelInfo& k) {
   all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
       k.local_bytes, k.private_bytes, k.lane_context_bytes, k.stack_bytes, k.uniform_groups,
@@ -149,6 +163,14 @@ template <class S>
 void fields(S& s, Image& image) {
   all(s, image.kind, image.target.kind, image.target.cpu, image.target.features, image.options,
       image.kernels, image.global_variable_bytes, image.argument_names, image.payload);
+}
+
+bool accessesAreValid(const Image& image) {
+  for (const KernelInfo& kernel : image.kernels)
+    for (const ArgumentInfo& argument : kernel.arguments)
+      for (const AccessRecord& record : argument.accesses)
+        if (!isValid(record, kernel.arguments)) return false;
+  return true;
 }
 
 }  // namespace
@@ -181,7 +203,7 @@ std::optional<Image> readImage(std::span<const std::byte> bytes) {
   Image image;
   Reader reader(body);
   fields(reader, image);
-  if (!reader.ok()) return std::nullopt;
+  if (!reader.ok() || !accessesAreValid(image)) return std::nullopt;
   return image;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/access.h"
 #include "core/ports/capabilities.h"
 #include "core/ports/compiler.h"
 
@@ -47,6 +48,10 @@ struct ArgumentInfo {
   uint32_t alignment = 1;  // bytes; for local pointers the alignment of the pointee
   bool reads = true;       // may the kernel read through this pointer?
   bool writes = true;      // may it write?
+  // Do the records tell everything that the kernel reads and writes through this pointer?
+  bool reads_known = false;
+  bool writes_known = false;
+  std::vector<AccessRecord> accesses;
 };
 
 struct KernelInfo {

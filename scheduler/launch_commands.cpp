@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/access_evaluation.h"
 #include "core/pixel_image.h"
 #include "core/svm.h"
 #include "scheduler/command.h"
@@ -37,14 +38,22 @@ class LaunchCommand final : public Command {
   const KernelInfo& info() const { return build_->image->kernels[index_]; }
 
   void accesses(std::vector<Access>& list) override {
+    const AccessEvaluation evaluation(record_, set_->values);
+    std::vector<TouchedRange> touched;
     for (size_t i = 0; i < set_->values.size(); ++i) {
       const ArgumentInfo& argument = info().arguments[i];
       MemObject* object = set_->values[i].memory.get();
       if (!object) continue;
       const bool writes = mayWrite(argument) && object->kernelMayWrite();
-      // What the kernel leaves unwritten keeps its contents, so a writer reads, too.
-      list.push_back({object, object->origin(), object->origin() + object->size(),
-                      argument.kind == ArgumentKind::image || argument.reads || writes, writes});
+      touched.clear();
+      // What the kernel leaves unwritten of an image keeps its contents, so a writer reads, too.
+      if (argument.kind == ArgumentKind::image)
+        touched.push_back({0, object->size(), true, writes});
+      else
+        evaluation.touched(argument, object->size(), touched);
+      for (const TouchedRange& range : touched)
+        list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
+                        range.reads, range.writes && writes});
     }
   }
 

@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/passes/access_analysis.h"
 #include "compiler/passes/entry.h"
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/meetings.h"
@@ -57,6 +58,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   llvm::DISubprogram* subprogram = kernel.getSubprogram();
   KernelBody body = makeBody(kernel, machine, info, options.optimize);
   kernel.eraseFromParent();
+  analyseAccesses(body, machine, info);
   bool has_barriers = hasBarriers(*body.function);
   if (options.optimize) {
     unrollShortLoops(*body.function);

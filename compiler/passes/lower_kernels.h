@@ -29,8 +29,8 @@ struct LoweringOptions {
 // and barriers are calls to declared functions with their OpenCL names (work_items.cpp).
 //
 // Replaces each kernel by an externally visible function of type port::CpuKernelEntry and fills
-// symbol, local_bytes, private_bytes, lane_context_bytes, stack_bytes and has_barriers of the
-// KernelInfo of that name. Everything else becomes internal. Kernels called like functions keep
+// symbol, local_bytes, private_bytes, lane_context_bytes, stack_bytes, has_barriers and the
+// arguments' accesses of the KernelInfo of that name. Everything else becomes internal. Kernels called like functions keep
 // working. No optimisation of the module must have run before that moves code over barriers; the
 // caller optimises afterwards. Arguments must be aligned as their types are.
 //

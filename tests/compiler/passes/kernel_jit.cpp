@@ -85,7 +85,12 @@ std::vector<KernelInfo> describeKernels(const llvm::Module& module) {
     if (function.getCallingConv() != llvm::CallingConv::SPIR_KERNEL) continue;
     kernels.emplace_back();
     kernels.back().name = function.getName().str();
-    kernels.back().arguments.resize(function.arg_size());
+    for (const llvm::Argument& argument : function.args()) {
+      llvm::Type* by_value = argument.getParamByValType();
+      llvm::Type* type = by_value ? by_value : argument.getType();
+      ArgumentInfo& info = kernels.back().arguments.emplace_back();
+      info.size = static_cast<uint32_t>(module.getDataLayout().getTypeAllocSize(type));
+    }
   }
   return kernels;
 }
@@ -106,6 +111,15 @@ std::string optimisedText(const std::string& source, const std::string& kernel) 
   std::string text;
   llvm::raw_string_ostream(text) << *module->getFunction("weft_kernel_" + kernel);
   return text;
+}
+
+std::vector<KernelInfo> loweredKernels(const std::string& source, bool optimize) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
+  std::vector<KernelInfo> kernels = describeKernels(*module);
+  if (llvm::Error error = compiler::lowerKernels(*module, hostMachine(), kernels, {optimize}))
+    fail(llvm::toString(std::move(error)));
+  return kernels;
 }
 
 Program::Program(const std::string& source, bool optimize) {

@@ -31,6 +31,8 @@ llvm::TargetMachine& hostMachine();
 // A description with the argument list of each kernel in the module.
 std::vector<KernelInfo> describeKernels(const llvm::Module& module);
 void optimise(llvm::Module& module, llvm::TargetMachine& machine);
+// What lowering finds out about each kernel.
+std::vector<KernelInfo> loweredKernels(const std::string& source, bool optimize = true);
 // The lowered and optimised code of one kernel, as text.
 std::string optimisedText(const std::string& source, const std::string& kernel);
 

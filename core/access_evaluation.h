@@ -1,0 +1,37 @@
+// From a kernel's access records to the bytes that one launch touches.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/kernel.h"
+#include "core/ports/launch.h"
+
+namespace weft {
+
+// `writes` without `reads`: every byte is overwritten.
+struct TouchedRange {
+  size_t begin = 0;
+  size_t end = 0;
+  bool reads = false;
+  bool writes = false;
+
+  bool operator==(const TouchedRange&) const = default;
+};
+
+// Evaluates the records of arguments of one launch. `values` are all its arguments, set.
+class AccessEvaluation {
+ public:
+  AccessEvaluation(const port::LaunchRecord& launch, std::span<const ArgumentValue> values)
+      : launch_(launch), values_(values) {}
+
+  // Appends what the launch may touch of the `size` bytes behind an argument: disjoint ranges in
+  // their order, outside of which nothing is read or written.
+  void touched(const ArgumentInfo& argument, size_t size, std::vector<TouchedRange>& ranges) const;
+
+ private:
+  const port::LaunchRecord& launch_;
+  std::span<const ArgumentValue> values_;
+};
+
+}  // namespace weft
