@@ -9,6 +9,10 @@
 
 namespace weft::access {
 
+// Where the three ids have their variables.
+inline constexpr uint8_t global_ids = 0, local_ids = 3, group_ids = 6;
+static_assert(first_free_access_variable == 9);
+
 enum class Outcome : uint8_t {
   nothing,  // no work-item gets there
   unknown,  // any of the object's bytes

@@ -51,6 +51,8 @@ class LaunchCommand final : public Command {
         touched.push_back({0, object->size(), true, writes});
       else
         evaluation.touched(argument, object->size(), touched);
+      // The command has the object's address, so its memory may not go meanwhile.
+      if (touched.empty()) touched.push_back({0, 1, false, false});
       for (const TouchedRange& range : touched)
         list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
                         range.reads, range.writes && writes});
