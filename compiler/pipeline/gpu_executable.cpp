@@ -10,6 +10,8 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/Scalarizer.h>
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/target_module.h"
@@ -94,6 +96,14 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   tuning.LoopUnrolling = fully;
   Analyses analyses(machine, tuning);
   machine.registerPassBuilderCallbacks(analyses.builder);
+  // The target has hardly any vector instructions, and cannot select some of those it might.
+  analyses.builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
+        llvm::FunctionPassManager per_function;
+        per_function.addPass(llvm::ScalarizerPass());
+        per_function.addPass(llvm::InstCombinePass());
+        manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
+      });
   const auto level = fully ? llvm::OptimizationLevel::O3 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }

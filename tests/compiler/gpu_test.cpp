@@ -105,6 +105,13 @@ TEST_F(GpuTest, StoresThroughGenericPointersStay) {
   EXPECT_TRUE(contains(text, "st.global.b16")) << text;
 }
 
+TEST_F(GpuTest, VectorsOfShortsCompare) {
+  EXPECT_TRUE(contains(ptx("kernel void f(global short4* a, global ushort2* b) {\n"
+                           "  a[0] = !a[1] | (a[2] < a[3]); b[0] = convert_ushort2(b[1] == b[2]);\n"
+                           "}"),
+                       ".visible .entry"));
+}
+
 TEST_F(GpuTest, WhatIsMissingIsNamed) {
   EXPECT_TRUE(contains(complaint("kernel void f() { printf(\"x\"); }"), "printf"));
   EXPECT_TRUE(contains(complaint("kernel void f(read_only image2d_t i) {}"), "image2d_t"));
