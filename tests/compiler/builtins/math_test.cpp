@@ -127,8 +127,8 @@ TYPED_TEST(Math, OneArgument) {
 
 // Processors without fused multiply-add get another family of SLEEF's.
 TYPED_TEST(Math, OneArgumentWithoutFma) {
-  using T = TypeParam;
-  const Program old(std::string("math_functions_") + typeName<T>(), "+sse2");
+  using T = typename TypeParam::T;
+  const Program old(std::string("math_functions_") + typeName<T>(), "+sse2", TypeParam::source);
   for (const Unary& row : unary)
     checkArrays<T, T>(old, row.name, some_widths, [&](T result, T x) {
       const Long exact = row.reference(x);
