@@ -1,8 +1,8 @@
-// The platform of these tests: fake devices, and no compiler.
+// The platform of these tests: fake devices, and a compiler that compiles nothing.
 #include "api/composition.h"
 
 #include "api/dispatch.h"
-#include "tests/support/fake_device.h"
+#include "tests/scheduler/fake_platform.h"
 
 namespace weft::api {
 
@@ -15,7 +15,7 @@ Platform& platform() {
     std::vector<std::unique_ptr<port::Backend>> backends;
     backends.push_back(
         std::make_unique<test::FakeBackend>(std::vector<test::FakeOptions>{options, options}));
-    return new Platform(std::move(backends), nullptr);
+    return new Platform(std::move(backends), std::make_unique<test::NoCompiler>());
   }();
   return *instance;
 }

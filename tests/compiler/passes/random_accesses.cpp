@@ -116,8 +116,7 @@ class Generator {
         return {joined(x, "-", y), type, is_unsigned ? no_bound : x.bound + y.bound};
       case 1:
       case 2:
-        return {joined(x, "*", y), type,
-                is_unsigned && x.bound > 4000 ? no_bound : x.bound * y.bound};
+        return {joined(x, "*", y), type, is_unsigned ? no_bound : x.bound * y.bound};
       case 3:
         return {"(" + x.text + " / " + std::to_string(1 + below(7)) + ")", type,
                 is_unsigned ? no_bound : x.bound};
