@@ -27,7 +27,10 @@ bool Resolver::resolve() {
     Admission admission = admit();
     releaseEvicted();
     if (admission == Admission::needs_memory) admission = allocate();
-    if (admission == Admission::needs_others) State::of(context_).memoryTraffic().waitForOthers();
+    if (admission == Admission::needs_others) {
+      releaseEvicted();  // or this thread would be one of the others
+      State::of(context_).memoryTraffic().waitForOthers();
+    }
     if (admission == Admission::admitted || admission == Admission::waits)
       return admission == Admission::admitted;
   }
