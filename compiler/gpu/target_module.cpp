@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/IR/ReplaceConstant.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
@@ -102,6 +103,19 @@ class Copier {
     for (GlobalVariable& variable : source_.globals()) globals.push_back(&variable);
     for (Function& function : source_) globals.push_back(&function);
     llvm::convertUsersOfConstantsToInstructions(globals);
+    for (Function& function : source_)
+      for (llvm::Instruction& instruction : llvm::instructions(function))
+        for (llvm::Use& operand : instruction.operands())
+          if (isNullOfAnotherSpace(operand.get()))
+            operand.set(llvm::Constant::getNullValue(operand->getType()));
+  }
+
+  // In OpenCL null is null in every space; to the target a cast moves it to where a space begins.
+  static bool isNullOfAnotherSpace(const Value* value) {
+    const Value* bare = value;
+    while (const auto* cast = llvm::dyn_cast_or_null<llvm::AddrSpaceCastOperator>(bare))
+      bare = llvm::isa<llvm::Constant>(cast) ? cast->getPointerOperand() : nullptr;
+    return bare && bare != value && llvm::isa<llvm::ConstantPointerNull>(bare);
   }
 
   void declare(const GlobalVariable& variable) {

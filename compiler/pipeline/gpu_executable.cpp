@@ -15,6 +15,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/target_module.h"
+#include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/work_items.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/passes/analyses.h"
@@ -136,6 +137,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   if (llvm::Error error = checkFunctions(*gpu.module)) return error;
   if (llvm::Error error = verify(*gpu.module)) return error;
   optimise(*gpu.module, machine, options.optimise);
+  splitUnalignedVectors(*gpu.module);
   for (const GpuKernel& kernel : gpu.kernels) {
     KernelInfo& info =
         *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == kernel.name; });

@@ -27,6 +27,12 @@ class GpuTest : public test::CompilerTest {
     const Image image = gpuImage(source, options);
     return {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()};
   }
+  static int count(const std::string& text, const std::string& part) {
+    int found = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++found;
+    return found;
+  }
   std::string complaint(const std::string& source, const std::string& options = {}) {
     const auto result = compiler().build(gpuRequest(source, options));
     EXPECT_FALSE(result.ok);
@@ -110,6 +116,26 @@ TEST_F(GpuTest, VectorsOfShortsCompare) {
                            "  a[0] = !a[1] | (a[2] < a[3]); b[0] = convert_ushort2(b[1] == b[2]);\n"
                            "}"),
                        ".visible .entry"));
+}
+
+// A vector in one piece would fault at an address that only its elements are aligned to.
+TEST_F(GpuTest, VectorsOfUnalignedMemoryAreTakenApart) {
+  const std::string text =
+      ptx("kernel void f(global char16* a, global char* b, int i) {\n"
+          "  a[0] = vload16(i, b); a[1] = a[2];\n"
+          "}");
+  EXPECT_EQ(count(text, "ld.global.u8"), 16) << text;
+  EXPECT_EQ(count(text, "ld.global.v4.u32"), 1) << text;
+}
+
+TEST_F(GpuTest, NullIsNullInEverySpace) {
+  const std::string text =
+      ptx("kernel void f(global int* a) {\n"
+          "  int* any = NULL; local int* l = NULL; global int* g = NULL;\n"
+          "  a[0] = any == l; any = l; a[1] = g == any && l == any;\n"
+          "}",
+          "-cl-std=CL3.0");
+  EXPECT_EQ(count(text, "cvta"), 0) << text;
 }
 
 TEST_F(GpuTest, WhatIsMissingIsNamed) {
