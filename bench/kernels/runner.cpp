@@ -1,0 +1,175 @@
+#include "bench/kernels/runner.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+
+namespace weft::bench {
+namespace {
+
+using Kind = Argument::Kind;
+
+cl::Device firstDevice() {
+  std::vector<cl::Platform> platforms;
+  cl::Platform::get(&platforms);
+  std::vector<cl::Device> devices;
+  platforms.at(0).getDevices(CL_DEVICE_TYPE_ALL, &devices);
+  return devices.at(0);
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+double cpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+cl::NDRange ndRange(const Range& range) {
+  switch (range.size()) {
+    case 0:
+      return cl::NullRange;
+    case 1:
+      return {range[0]};
+    case 2:
+      return {range[0], range[1]};
+    default:
+      return {range[0], range[1], range[2]};
+  }
+}
+
+size_t itemsIn(const Range& local) {
+  size_t items = 1;
+  for (size_t extent : local) items *= extent;
+  return items;
+}
+
+bool isImage(const Argument& argument) {
+  return argument.kind == Kind::image_in || argument.kind == Kind::image_out;
+}
+
+cl::array<cl::size_type, 3> extentOf(const Argument& image) {
+  return {image.width, image.bytes.size() / 4 / image.width, 1};
+}
+
+std::string describe(size_t index, double result, double expected) {
+  return "element " + std::to_string(index) + " is " + std::to_string(result) + ", expected " +
+         std::to_string(expected);
+}
+
+}  // namespace
+
+Target::Target() : device(firstDevice()), context(device), queue(context, device) {
+  const cl::Platform of(device.getInfo<CL_DEVICE_PLATFORM>());
+  platform = of.getInfo<CL_PLATFORM_NAME>() + ", " + of.getInfo<CL_PLATFORM_VERSION>();
+}
+
+Prepared::Prepared(const Target& target, const Case& which, size_t size)
+    : target_(target), case_(which), problem_(which.problem(size)), expected_(problem_.expected()) {
+  cl::Program program(target.context, std::string(which.source));
+  program.build(std::vector<cl::Device>{target.device});
+  if (problem_.steps.empty()) problem_.steps.push_back({which.name});
+  for (const Step& step : problem_.steps) {
+    const bool again = !kernels_.empty() && kernels_.front().getInfo<CL_KERNEL_FUNCTION_NAME>() ==
+                                                std::string(step.kernel);
+    kernels_.push_back(again ? kernels_.front() : cl::Kernel(program, step.kernel));
+  }
+  for (const Argument& argument : problem_.arguments) create(argument);
+  writeContents();
+}
+
+void Prepared::create(const Argument& argument) {
+  if (isImage(argument)) {
+    const auto extent = extentOf(argument);
+    objects_.push_back(cl::Image2D(
+        target_.context, argument.kind == Kind::image_in ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY,
+        cl::ImageFormat(CL_RGBA, CL_UNORM_INT8), extent[0], extent[1]));
+  } else if (argument.decode) {
+    objects_.push_back(cl::Buffer(target_.context, CL_MEM_READ_WRITE, argument.bytes.size()));
+  } else {
+    objects_.emplace_back();
+  }
+}
+
+void Prepared::setArguments(size_t items) {
+  for (cl::Kernel& kernel : kernels_) {
+    for (cl_uint i = 0; i < problem_.arguments.size(); ++i) {
+      const Argument& argument = problem_.arguments[i];
+      if (argument.kind == Kind::value)
+        kernel.setArg(i, argument.bytes.size(), argument.bytes.data());
+      else if (argument.kind == Kind::local)
+        kernel.setArg(i, argument.local_bytes * items, nullptr);
+      else
+        kernel.setArg(i, sizeof(cl_mem), &objects_[i]());
+    }
+  }
+}
+
+void Prepared::writeContents() {
+  for (size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (!objects_[i]()) continue;
+    if (isImage(argument))
+      target_.queue.enqueueWriteImage(cl::Image2D(objects_[i](), true), CL_TRUE, {0, 0, 0},
+                                      extentOf(argument), 0, 0, argument.bytes.data());
+    else
+      target_.queue.enqueueWriteBuffer(cl::Buffer(objects_[i](), true), CL_TRUE, 0,
+                                       argument.bytes.size(), argument.bytes.data());
+  }
+}
+
+Values Prepared::read() const {
+  const Argument& argument = problem_.arguments[problem_.output];
+  const cl_mem object = objects_[problem_.output]();
+  Bytes bytes(argument.bytes.size());
+  if (isImage(argument))
+    target_.queue.enqueueReadImage(cl::Image2D(object, true), CL_TRUE, {0, 0, 0},
+                                   extentOf(argument), 0, 0, bytes.data());
+  else
+    target_.queue.enqueueReadBuffer(cl::Buffer(object, true), CL_TRUE, 0, bytes.size(),
+                                    bytes.data());
+  return argument.decode(bytes);
+}
+
+Times Prepared::run(const Range& local) {
+  for (size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (argument.kind == Kind::inout)
+      target_.queue.enqueueWriteBuffer(cl::Buffer(objects_[i](), true), CL_TRUE, 0,
+                                       argument.bytes.size(), argument.bytes.data());
+  }
+  setArguments(itemsIn(local));
+  target_.queue.finish();
+
+  const double cpu = cpuSeconds();
+  const auto start = std::chrono::steady_clock::now();
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const Step& step = problem_.steps[i];
+    for (const auto& [index, setting] : step.settings) kernels_[i].setArg(index, setting);
+    target_.queue.enqueueNDRangeKernel(kernels_[i], cl::NullRange,
+                                       ndRange(step.global.empty() ? problem_.global : step.global),
+                                       ndRange(step.local.empty() ? local : step.local));
+  }
+  target_.queue.finish();
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  return {wall.count(), cpuSeconds() - cpu};
+}
+
+std::string Prepared::check(const Range& local) {
+  run(local);
+  const Values result = read();
+  if (result.size() != expected_.size())
+    return std::to_string(result.size()) + " elements, expected " +
+           std::to_string(expected_.size());
+  for (size_t i = 0; i < result.size(); ++i) {
+    const double error = std::abs(result[i] - expected_[i]);
+    if (!(error <= case_.tolerance * std::max(1.0, std::abs(expected_[i]))))
+      return describe(i, result[i], expected_[i]);
+  }
+  return {};
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,50 @@
+// Builds a case on the device, runs it, compares its result, and says what a run took.
+#pragma once
+
+#include <string>
+
+#include "bench/kernels/case.h"
+
+namespace weft::bench {
+
+// The implementation under test: the first device of the first platform that the ICD loader offers.
+struct Target {
+  Target();
+  cl::Device device;
+  cl::Context context;
+  cl::CommandQueue queue;
+  std::string platform;  // its name and version
+};
+
+// Seconds by the clock and of all the process's threads on processors: the second says less about
+// what else the machine does.
+struct Times {
+  double wall, cpu;
+};
+
+// A case with its kernels and buffers on the target, for as long as this lives.
+class Prepared {
+ public:
+  // Builds; throws cl::Error, cl::BuildError with the log.
+  Prepared(const Target& target, const Case& which, size_t size);
+
+  // One run from the first contents; the time is from the first enqueue to the end of the last.
+  Times run(const Range& local);
+  // Runs once and compares. Empty if right, else what is wrong.
+  std::string check(const Range& local);
+
+ private:
+  void create(const Argument& argument);
+  void setArguments(size_t items);
+  void writeContents();
+  Values read() const;
+
+  const Target& target_;
+  const Case& case_;
+  Problem problem_;
+  Values expected_;
+  std::vector<cl::Memory> objects_;  // of each argument; empty for values
+  std::vector<cl::Kernel> kernels_;  // of each step
+};
+
+}  // namespace weft::bench
