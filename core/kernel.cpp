@@ -97,12 +97,16 @@ std::vector<DeviceKernel> findKernel(const Program& program, const std::string& 
 }  // namespace
 
 void ArgumentBytes::assign(const void* bytes, size_t size) {
-  const auto* begin = static_cast<const std::byte*>(bytes);
-  if (size <= inline_.size())
-    std::copy_n(begin, size, inline_.begin());
-  else
-    heap_.assign(begin, begin + size);
+  heap_ = size > inline_.size() ? std::make_unique_for_overwrite<std::byte[]>(size) : nullptr;
+  if (size != 0) std::memcpy(heap_ ? heap_.get() : inline_.data(), bytes, size);
   size_ = size;
+}
+
+ArgumentBytes& ArgumentBytes::operator=(ArgumentBytes other) noexcept {
+  inline_ = other.inline_;
+  heap_ = std::move(other.heap_);
+  size_ = other.size_;
+  return *this;
 }
 
 Kernel::Kernel(Ref<Program> program, const std::string& name)

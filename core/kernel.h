@@ -19,22 +19,28 @@ namespace weft {
 // The bytes of a by-value argument; the usual few need no allocation.
 class ArgumentBytes {
  public:
-  const std::byte* data() const { return size_ <= inline_.size() ? inline_.data() : heap_.data(); }
+  ArgumentBytes() = default;
+  ArgumentBytes(const ArgumentBytes& other) { assign(other.data(), other.size()); }
+  ArgumentBytes(ArgumentBytes&&) noexcept = default;
+  ArgumentBytes& operator=(ArgumentBytes other) noexcept;
+
+  const std::byte* data() const { return heap_ ? heap_.get() : inline_.data(); }
   size_t size() const { return size_; }
   void assign(const void* bytes, size_t size);
 
  private:
-  size_t size_ = 0;
   alignas(16) std::array<std::byte, 16> inline_{};
-  std::vector<std::byte> heap_;
+  std::unique_ptr<std::byte[]> heap_;
+  size_t size_ = 0;
 };
 
+// Every launch in flight has those of its arguments.
 struct ArgumentValue {
-  bool set = false;
   ArgumentBytes bytes;        // by-value arguments and samplers
   Ref<MemObject> memory;      // buffers and images; null is a null pointer
   const void* svm = nullptr;  // pointer arguments set to an address in shared virtual memory
   size_t local_bytes = 0;     // local pointer arguments
+  bool set = false;
 };
 
 // The arguments as one launch sees them, with the memory objects kept alive.

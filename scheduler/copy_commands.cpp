@@ -92,7 +92,7 @@ class FillCommand final : public Command {
     work = port::Fill{&object_->storage().in(space()),
                       begin(),
                       region_[0],
-                      pattern_,
+                      pattern_.data(),
                       pattern_size_,
                       region_[1],
                       region_[2],

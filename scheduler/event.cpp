@@ -63,20 +63,18 @@ class CompletionList {
 };
 
 Event::Event(Ref<Context> context, Ref<Queue> queue, cl_command_type type, cl_int initial)
-    : context_(std::move(context)), queue_(std::move(queue)), type_(type), status_(initial) {}
+    : status_(initial), type_(type), context_(std::move(context)), queue_(std::move(queue)) {}
 
 Event::~Event() { delete callbacks_.load(std::memory_order_acquire); }
 
 Edge& Event::newEdge() {
   if (edge_count_ < inline_edges) return edges_[edge_count_++];
-  const size_t slot =
-      (edge_count_++ - inline_edges) % std::tuple_size_v<decltype(EdgeBlock::edges)>;
-  if (slot == 0) {
+  if (!more_edges_ || more_edges_->count == more_edges_->edges.size()) {
     auto block = std::make_unique<EdgeBlock>();
     block->next = std::move(more_edges_);
     more_edges_ = std::move(block);
   }
-  return more_edges_->edges[slot];
+  return more_edges_->edges[more_edges_->count++];
 }
 
 void Event::waitFor(Event& dependency, bool carries_failure) {
@@ -86,8 +84,7 @@ void Event::waitFor(Event& dependency, bool carries_failure) {
     return;
   }
   Edge& edge = newEdge();
-  edge.waiter = this;
-  edge.carries_failure = carries_failure;
+  edge.set(*this, carries_failure);
   pending_.fetch_add(1, std::memory_order_relaxed);
   Edge* head = dependency.waiters_.load(std::memory_order_acquire);
   do {
@@ -138,6 +135,7 @@ void Event::closeAndNotify(cl_int status) noexcept {
   Edge* reversed = nullptr;
   while (edge) {
     Edge* next = edge->next;
+    __builtin_prefetch(edge->waiter(), 1);  // its counts; the edge may lie in another line
     edge->next = reversed;
     reversed = edge;
     edge = next;
@@ -145,7 +143,7 @@ void Event::closeAndNotify(cl_int status) noexcept {
   while (reversed) {
     // The waiter, which owns the edge, may be gone once it was told.
     Edge* next = reversed->next;
-    reversed->waiter->dependencyDone(status, reversed->carries_failure);
+    reversed->waiter()->dependencyDone(status, reversed->carriesFailure());
     reversed = next;
   }
 }

@@ -24,10 +24,18 @@ class Queue;
 using WaitList = std::span<const Ref<Event>>;
 
 // "waiter waits for the node whose list this edge is in."
-struct Edge {
+class Edge {
+ public:
+  void set(Event& waiter, bool carries_failure) {
+    bits_ = reinterpret_cast<uintptr_t>(&waiter) | uintptr_t{carries_failure};
+  }
+  Event* waiter() const { return reinterpret_cast<Event*>(bits_ & ~uintptr_t{1}); }
+  bool carriesFailure() const { return bits_ & 1; }
+
   Edge* next = nullptr;
-  Event* waiter = nullptr;
-  bool carries_failure = false;
+
+ private:
+  uintptr_t bits_ = 0;  // an event's address is even
 };
 
 struct EventTimes {
@@ -84,8 +92,6 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   // Ends the node, tells everybody, iteratively. `status` is CL_COMPLETE or negative.
   void complete(cl_int status) noexcept;
 
-  EventTimes times_;
-
  private:
   friend class CompletionList;
   struct CallbackEntry {
@@ -96,7 +102,8 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   using Callbacks = Guarded<std::vector<CallbackEntry>>;
   static constexpr size_t inline_edges = 3;
   struct EdgeBlock : pool::Pooled {
-    std::array<Edge, 16> edges;
+    std::array<Edge, 15> edges;
+    uint32_t count = 0;
     std::unique_ptr<EdgeBlock> next;
   };
 
@@ -107,20 +114,25 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   void fireCallbacks(cl_int status) noexcept;
   void wake() noexcept;
 
-  Ref<Context> context_;
-  Ref<Queue> queue_;
-  cl_command_type type_;
+  // In the order in which linking and completion come by: in a large graph most nodes have left the
+  // caches by then. Up to `edge_count_` it is what follows the reference counts in their line.
   std::atomic<cl_int> status_;
+  std::atomic<Edge*> waiters_{nullptr};
+  Event* next_ready_ = nullptr;  // CompletionList's
   std::atomic<uint32_t> pending_{1};
   std::atomic<bool> dependency_failed_{false};
-  std::atomic<Edge*> waiters_{nullptr};
-  std::atomic<uint32_t> sleepers_{0};
   std::atomic<bool> has_callbacks_{false};
-  uint32_t edge_count_ = 0;
+  uint16_t edge_count_ = 0;  // up to those that are inline
   std::array<Edge, inline_edges> edges_;
   std::unique_ptr<EdgeBlock> more_edges_;
-  Event* next_ready_ = nullptr;                 // CompletionList's
+  std::atomic<uint32_t> sleepers_{0};
+  cl_command_type type_;
+  Ref<Context> context_;
+  Ref<Queue> queue_;
   std::atomic<Callbacks*> callbacks_{nullptr};  // made with the first one; few events have any
+
+ protected:
+  EventTimes times_;
 };
 
 // clCreateUserEvent.

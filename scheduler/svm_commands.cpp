@@ -72,12 +72,12 @@ class SvmFillCommand final : public Command {
     if (!size_) return;
     if (SvmAllocation* allocation = target_.allocation()) {
       work = port::Fill{&allocation->storage().in(space()), allocation->offsetOf(target_.address()),
-                        size_, pattern_, pattern_size_};
+                        size_, pattern_.data(), pattern_size_};
       return;
     }
     imported_ = queue()->device().port().import(target_.address(), size_);
     require(imported_ != nullptr, CL_OUT_OF_RESOURCES, "the device cannot reach this memory");
-    work = port::Fill{imported_.get(), 0, size_, pattern_, pattern_size_};
+    work = port::Fill{imported_.get(), 0, size_, pattern_.data(), pattern_size_};
   }
   void finalize(cl_int) noexcept override {
     target_.drop();

@@ -62,7 +62,7 @@ port::OperationStatus Transfer::prepare(const port::Fill& fill) {
   if (!destination_.base) return CL_OUT_OF_RESOURCES;
   destination_.base += fill.offset;
   region_ = {fill.size, fill.rows, fill.slices};
-  pattern_ = fill.pattern.data();
+  pattern_ = fill.pattern;
   pattern_size_ = fill.pattern_size;
   cut();
   return CL_SUCCESS;

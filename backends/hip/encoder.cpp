@@ -185,7 +185,7 @@ Status Encoder::onHost(const HostMove& move) {
 template <class T>
 T patternAs(const port::Fill& fill) {
   T value;
-  std::memcpy(&value, fill.pattern.data(), sizeof value);
+  std::memcpy(&value, fill.pattern, sizeof value);
   return value;
 }
 
@@ -221,7 +221,7 @@ Status Encoder::fillByDoubling(std::byte* at, const port::Fill& fill) {
   borrowed_.chunks.push_back(chunk);
   size_t done = std::min(fill.size, chunk.bytes / fill.pattern_size * fill.pattern_size);
   for (size_t i = 0; i < done; i += fill.pattern_size)
-    std::memcpy(chunk.host + i, fill.pattern.data(), fill.pattern_size);
+    std::memcpy(chunk.host + i, fill.pattern, fill.pattern_size);
   Status status = api_.memcpyAsync(at, chunk.host, done, copy_default, stream_);
   while (status == success && done < fill.size) {
     const size_t more = std::min(done, fill.size - done);

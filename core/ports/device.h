@@ -84,12 +84,15 @@ struct Copy {
   std::array<size_t, 3> region{0, 1, 1};
 };
 
-// `pattern_size` is a power of two of at most 128 and divides size, offset and pitches.
+// `pattern_size` is a power of two of at most 128 and divides size, offset and pitches. The pattern
+// is the submitter's, like the operation: an operation of any kind would have to carry its bytes.
 struct Fill {
+  static constexpr std::byte zero{0};
+
   Memory* memory = nullptr;
   size_t offset = 0;
   size_t size = 0;  // bytes of one row
-  std::array<std::byte, 128> pattern{};
+  const std::byte* pattern = &zero;
   size_t pattern_size = 1;
   size_t rows = 1;
   size_t slices = 1;

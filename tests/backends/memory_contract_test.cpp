@@ -151,7 +151,7 @@ TEST_P(MemoryContract, FillsRepeatThePattern) {
       fill.memory = memory.get();
       fill.offset = offset;
       fill.size = filled;
-      std::memcpy(fill.pattern.data(), pattern.data(), pattern_size);
+      fill.pattern = reinterpret_cast<const std::byte*>(pattern.data());
       fill.pattern_size = pattern_size;
       run(*transfers, fill);
       std::vector<uint8_t> result(size);
@@ -172,7 +172,7 @@ TEST_P(MemoryContract, FillsCoverRowsOnly) {
   fill.memory = memory.get();
   fill.offset = 8;
   fill.size = 20;
-  std::memcpy(fill.pattern.data(), pattern.data(), pattern_size);
+  fill.pattern = reinterpret_cast<const std::byte*>(pattern.data());
   fill.pattern_size = pattern_size;
   fill.rows = 3;
   fill.slices = 2;

@@ -475,7 +475,7 @@ port::OperationStatus FakeDevice::run(const port::Fill& fill, FakeRecord& record
   for (size_t slice = 0; slice < fill.slices; ++slice)
     for (size_t row = 0; row < fill.rows; ++row)
       for (size_t i = 0; i < fill.size; i += fill.pattern_size)
-        std::memcpy(to + slice * fill.slice_pitch + row * fill.row_pitch + i, fill.pattern.data(),
+        std::memcpy(to + slice * fill.slice_pitch + row * fill.row_pitch + i, fill.pattern,
                     fill.pattern_size);
   return 0;
 }

@@ -140,7 +140,9 @@ TEST_P(CopyTest, Fills) {
     fill.pattern_size = pattern;
     fill.offset = 2 * pattern;
     fill.size = (bytes / pattern - 5) * pattern;
-    for (size_t i = 0; i < pattern; ++i) fill.pattern[i] = std::byte(i * 3 + pattern);
+    std::vector<std::byte> repeated(pattern);
+    for (size_t i = 0; i < pattern; ++i) repeated[i] = std::byte(i * 3 + pattern);
+    fill.pattern = repeated.data();
     std::vector<std::byte> expected(bytes, std::byte(0xee));
     write(*memory, expected.data(), bytes);
     for (size_t i = 0; i < fill.size; ++i) expected[fill.offset + i] = fill.pattern[i % pattern];
