@@ -54,6 +54,8 @@ struct Case {
   size_t size, small_size;    // what is measured; what a quick check uses
   double tolerance;           // |result - expected| / max(1, |expected|)
   std::vector<Range> locals;  // the first is the program's own default
+  // The share of elements that may be farther off: where one rounding decides what follows.
+  double outliers = 0;
 };
 
 template <class T>

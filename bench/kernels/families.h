@@ -11,7 +11,11 @@ const std::vector<Case>& streams();
 const std::vector<Case>& dense();
 const std::vector<Case>& stencils();
 const std::vector<Case>& particles();
+const std::vector<Case>& numeric();
+const std::vector<Case>& signal();
+const std::vector<Case>& primitives();
 
-inline constexpr Family families[] = {streams, dense, stencils, particles};
+inline constexpr Family families[] = {streams, dense,  stencils,  particles,
+                                      numeric, signal, primitives};
 
 }  // namespace weft::bench

@@ -164,10 +164,11 @@ std::string Prepared::check(const Range& local) {
   if (result.size() != expected_.size())
     return std::to_string(result.size()) + " elements, expected " +
            std::to_string(expected_.size());
+  double outliers = 0, allowed = case_.outliers * static_cast<double>(result.size());
   for (size_t i = 0; i < result.size(); ++i) {
     const double error = std::abs(result[i] - expected_[i]);
-    if (!(error <= case_.tolerance * std::max(1.0, std::abs(expected_[i]))))
-      return describe(i, result[i], expected_[i]);
+    if (error <= case_.tolerance * std::max(1.0, std::abs(expected_[i]))) continue;
+    if (++outliers > allowed) return describe(i, result[i], expected_[i]);
   }
   return {};
 }
