@@ -9,10 +9,38 @@
 #include "tools/environment.h"
 #include "tools/info.h"
 #include "tools/opencl.h"
+#include "tools/perf.h"
 
 namespace {
 
 using namespace weft::tools;
+
+// weft perf list|prune|export
+class PerfCommands {
+ public:
+  explicit PerfCommands(CLI::App& app)
+      : perf_(app.add_subcommand("perf", "Shows and edits what Weft measured: times and links")),
+        list_(perf_->add_subcommand("list", "Prints it as a table")),
+        prune_(perf_->add_subcommand("prune", "Forgets what fulfils all of the options")),
+        export_(perf_->add_subcommand("export", "Prints it as JSON")) {
+    perf_->require_subcommand(1);
+    prune_->add_option("--older-than", options_.older_than_days, "days since the last measurement")
+        ->check(CLI::NonNegativeNumber);
+    prune_->add_option("--device", options_.device, "a device's UUID");
+    export_->add_option("-o,--output", output_, "a file; standard output without it");
+  }
+  bool chosen() const { return perf_->parsed(); }
+  int run() const {
+    if (*list_) return perf::list();
+    if (*prune_) return perf::prune(options_);
+    return perf::exportTo(output_);
+  }
+
+ private:
+  CLI::App *perf_, *list_, *prune_, *export_;
+  perf::PruneOptions options_;
+  std::string output_;
+};
 
 int runCommand(int argc, char** argv) {
   CLI::App app{"Weft: OpenCL on every processor of the machine at once", "weft"};
@@ -32,7 +60,10 @@ int runCommand(int argc, char** argv) {
   CLI::App* info_command =
       app.add_subcommand("info", "Shows the platform, its devices and what the drivers said");
 
+  const PerfCommands perf_commands(app);
+
   CLI11_PARSE(app, argc, argv);
+  if (perf_commands.chosen()) return perf_commands.run();
   useOwnLibrary();
   if (*demo_command) return demo::run(demo_options, argv);
   if (*info_command) return showInfo();

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 
 #include "compiler/wire.h"
 #include "core/image.h"
+#include "core/user_cache.h"
 
 namespace weft::compiler {
 namespace {
@@ -34,29 +34,6 @@ struct EntryHeader {
   uint64_t bytes = 0;
   Hash hash{};
 };
-
-// mkdir -p, each new directory for its owner only.
-void makeDirectories(const std::string& path) {
-  for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    mkdir(path.substr(0, slash).c_str(), 0700);
-    if (slash == std::string::npos) return;
-  }
-}
-
-// Ours, and nobody else may write there.
-Descriptor openDirectory(const std::string& path) {
-  if (path.empty()) return {};
-  Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) {
-    makeDirectories(path);
-    directory.reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  }
-  struct stat status;
-  if (!directory || fstat(directory.get(), &status) != 0 || status.st_uid != geteuid() ||
-      (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return {};
-  return directory;
-}
 
 std::string entryName(const Hash& key) {
   char name[48];
@@ -154,19 +131,6 @@ std::vector<StoredEntry> listEntries(int directory) {
   return entries;
 }
 
-std::string environmentDirectory() {
-  const auto get = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (std::string own = get("WEFT_CACHE_DIR"); !own.empty()) return own;
-  // "If an implementation encounters a relative path in any of these variables it should consider
-  // the path invalid and ignore it." (XDG Base Directory Specification)
-  if (std::string xdg = get("XDG_CACHE_HOME"); xdg.starts_with('/')) return xdg + "/weft";
-  if (std::string home = get("HOME"); home.starts_with('/')) return home + "/.cache/weft";
-  return {};
-}
-
 uint64_t environmentCapacity() {
   const char* text = std::getenv("WEFT_CACHE_MAX_MB");
   uint64_t value = 0;
@@ -178,15 +142,11 @@ uint64_t environmentCapacity() {
 }  // namespace
 
 Cache Cache::fromEnvironment() {
-  const char* enabled = std::getenv("WEFT_CACHE");
-  const bool off = enabled && std::strcmp(enabled, "0") == 0;
-  // A program with more rights than its user must not load code that the user wrote.
-  if (off || getauxval(AT_SECURE) != 0) return Cache({}, 0);
-  return Cache(environmentDirectory(), environmentCapacity());
+  return Cache(userCacheDirectory(), environmentCapacity());
 }
 
 Cache::Cache(const std::string& directory, uint64_t capacity_bytes)
-    : path_(directory), directory_(openDirectory(directory)), capacity_(capacity_bytes) {}
+    : path_(directory), directory_(openUserDirectory(directory)), capacity_(capacity_bytes) {}
 
 std::string Cache::describe() const {
   if (path_.empty()) return "off";

@@ -19,7 +19,8 @@ MAY_INCLUDE = (
     ("backends/level_zero/", ("backends/common/",)),
     ("api/", ("profiling/", "partition/", "scheduler/", "compiler/", "backends/")),
     # Programs around the library see it as any OpenCL program does, plus Weft's extension header.
-    ("tools/", ("api/cl_weft_ext.h",)),
+    # The command also reads the performance store and runs the policies without a device.
+    ("tools/", ("api/cl_weft_ext.h", "profiling/", "partition/")),
     ("bench/", ("api/cl_weft_ext.h",)),
     ("examples/", ()),
     ("tests/", ("",)),
