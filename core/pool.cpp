@@ -4,11 +4,13 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
+
+#include "core/slab.h"
 
 namespace weft::pool {
 namespace {
 
-// Blocks move between threads in batches, so that the depot's lock is taken once for many.
 constexpr size_t granule = 64;      // bytes by which the size classes differ
 constexpr size_t class_count = 32;  // larger blocks are the general allocator's
 constexpr size_t batch_blocks = 64;
@@ -19,10 +21,6 @@ constexpr bool reuse = false;  // every block is seen to be made and ended
 #else
 constexpr bool reuse = true;
 #endif
-
-struct Block {
-  Block* next;
-};
 
 // A list of blocks, and of such lists.
 struct Batch {
@@ -39,9 +37,6 @@ struct Batch {
     --count;
     return block;
   }
-  void free() {
-    while (count) ::operator delete(pop());
-  }
 };
 
 // Full batches; the second word of a batch's first block links them.
@@ -50,34 +45,55 @@ struct FullBatch {
   FullBatch* next;
 };
 
+// Blocks move between threads in batches, so that the depot's lock is taken once for many.
 class Depot {
  public:
-  Batch take() {
+  explicit Depot(size_t block_bytes)
+      : slabs_(block_bytes), limit_(depot_bytes / (block_bytes * batch_blocks)) {}
+
+  // Blocks to use again, or else fresh ones.
+  Batch take(Fresh& fresh) {
     const std::lock_guard lock(mutex_);
-    FullBatch* const full = batches_;
-    if (!full) return {};
-    batches_ = full->next;
-    --count_;
-    return {new (full) Block{full->rest}, batch_blocks};
+    if (FullBatch* const full = batches_) {
+      batches_ = full->next;
+      --count_;
+      return {new (full) Block{full->rest}, batch_blocks};
+    }
+    const SlabHeap::Supply supply = slabs_.take(batch_blocks);
+    fresh = supply.fresh;
+    return {supply.released, supply.count};
   }
-  // False when it holds enough.
-  bool put(const Batch& batch, size_t limit) {
+  void* takeOne() {
     const std::lock_guard lock(mutex_);
-    if (count_ >= limit) return false;
-    batches_ = new (batch.first) FullBatch{batch.first->next, batches_};
-    ++count_;
-    return true;
+    const SlabHeap::Supply supply = slabs_.take(1);
+    return supply.released ? static_cast<void*>(supply.released) : supply.fresh.begin;
+  }
+  void put(Batch batch) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (batch.count == batch_blocks && count_ < limit_) {
+      batches_ = new (batch.first) FullBatch{batch.first->next, batches_};
+      ++count_;
+      return;
+    }
+    while (batch.count != 0) slabs_.give(batch.pop());
   }
 
  private:
   std::mutex mutex_;
+  SlabHeap slabs_;
+  size_t limit_;
   FullBatch* batches_ = nullptr;
   size_t count_ = 0;
 };
 
+template <size_t... c>
+std::array<Depot, class_count>* makeDepots(std::index_sequence<c...>) {
+  return new std::array<Depot, class_count>{Depot((c + 1) * granule)...};
+}
+
 // Never destroyed: objects end after static destructors, too.
 std::array<Depot, class_count>& depots() {
-  static auto* const instance = new std::array<Depot, class_count>;
+  static auto* const instance = makeDepots(std::make_index_sequence<class_count>());
   return *instance;
 }
 
@@ -87,63 +103,64 @@ size_t classOf(size_t bytes) { return (bytes + granule - 1) / granule - 1; }
 class ThreadCache {
  public:
   ~ThreadCache() {
-    for (size_t c = 0; c < class_count; ++c)
-      for (Batch& batch : classes_[c]) {
-        if (batch.count == batch_blocks && depots()[c].put(batch, limitOf(c))) continue;
-        batch.free();
-      }
+    for (size_t c = 0; c < class_count; ++c) {
+      Class& of = classes_[c];
+      for (; of.fresh.begin != of.fresh.end; of.fresh.begin += (c + 1) * granule)
+        release(of.fresh.begin, c);
+      depots()[c].put(of.current);
+      depots()[c].put(of.spare);
+    }
     gone = true;
   }
 
   void* allocate(size_t c) {
-    auto& [current, spare] = classes_[c];
+    auto& [current, spare, fresh] = classes_[c];
     if (!current.count) std::swap(current, spare);
-    if (!current.count) current = depots()[c].take();
-    return current.count ? current.pop() : ::operator new((c + 1) * granule);
+    if (!current.count && fresh.begin == fresh.end) current = depots()[c].take(fresh);
+    if (current.count) return current.pop();
+    return std::exchange(fresh.begin, fresh.begin + (c + 1) * granule);
   }
   void release(void* block, size_t c) noexcept {
-    auto& [current, spare] = classes_[c];
+    auto& [current, spare, fresh] = classes_[c];
     if (current.count == batch_blocks) {
       std::swap(current, spare);
-      if (current.count == batch_blocks) {
-        if (!depots()[c].put(current, limitOf(c))) current.free();
-        current = {};
-      }
+      if (current.count == batch_blocks) depots()[c].put(std::exchange(current, {}));
     }
     current.push(block);
   }
 
-  // Blocks that end after their thread's cache go to the general allocator.
+  // Blocks that are made or end after their thread's cache are the depot's.
   static thread_local bool gone;
 
  private:
-  static size_t limitOf(size_t c) { return depot_bytes / ((c + 1) * granule * batch_blocks); }
-
-  std::array<std::array<Batch, 2>, class_count> classes_{};
+  struct Class {
+    Batch current, spare;
+    Fresh fresh;
+  };
+  std::array<Class, class_count> classes_{};
 };
 
 thread_local bool ThreadCache::gone = false;
 thread_local ThreadCache cache;
 
-bool pooled(size_t bytes) {
-  return reuse && bytes != 0 && bytes <= class_count * granule && !ThreadCache::gone;
-}
+bool pooled(size_t bytes) { return reuse && bytes != 0 && bytes <= class_count * granule; }
 
 }  // namespace
 
 void* allocate(size_t bytes) {
-  if (pooled(bytes)) return cache.allocate(classOf(bytes));
-  // Rounded up, since release() may put it into the pool.
-  return ::operator new(bytes && bytes <= class_count * granule ? (classOf(bytes) + 1) * granule
-                                                                : bytes);
+  if (!pooled(bytes)) return ::operator new(bytes);
+  const size_t c = classOf(bytes);
+  return ThreadCache::gone ? depots()[c].takeOne() : cache.allocate(c);
 }
 
 void release(void* block, size_t bytes) noexcept {
   if (!block) return;
-  if (pooled(bytes))
-    cache.release(block, classOf(bytes));
-  else
-    ::operator delete(block);
+  if (!pooled(bytes)) return ::operator delete(block);
+  const size_t c = classOf(bytes);
+  if (!ThreadCache::gone) return cache.release(block, c);
+  Batch one;
+  one.push(block);
+  depots()[c].put(one);
 }
 
 }  // namespace weft::pool

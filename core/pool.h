@@ -7,7 +7,7 @@
 
 namespace weft::pool {
 
-// Aligned to 16 bytes. Thread-safe; throws std::bad_alloc.
+// Aligned to 16 bytes at least. Thread-safe; throws std::bad_alloc.
 void* allocate(size_t bytes);
 // `bytes` is what allocate() was asked for. From any thread.
 void release(void* block, size_t bytes) noexcept;
@@ -17,6 +17,13 @@ struct Pooled {
   static void* operator new(size_t bytes) { return allocate(bytes); }
   static void operator delete(void* block, size_t bytes) noexcept { release(block, bytes); }
 };
+
+// Brings what begins at `object` into this core's caches, in a list of more objects than they hold.
+template <size_t bytes>
+inline void prefetch(const void* object) {
+  for (size_t line = 0; line < bytes; line += 64)
+    __builtin_prefetch(static_cast<const std::byte*>(object) + line);
+}
 
 // For containers within such objects.
 template <class T>

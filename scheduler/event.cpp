@@ -43,6 +43,8 @@ class CompletionList {
     while (Event* next = list.head_) {
       list.head_ = next->next_ready_;
       if (!list.head_) list.tail_ = &list.head_;
+      // Most of them waited for long. The usual command is a launch, of so many bytes.
+      if (list.head_) pool::prefetch<576>(list.head_);
       if (next->dependency_failed_.load(std::memory_order_acquire))
         next->complete(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
       else

@@ -1,5 +1,7 @@
 #include "backends/cpu/stream.h"
 
+#include "core/pool.h"
+
 namespace weft::cpu {
 
 bool StreamCore::push(port::Operation& operation) noexcept {
@@ -23,7 +25,10 @@ port::Operation& StreamCore::front() noexcept {
   return *outbox_;
 }
 
-void StreamCore::pop() noexcept { outbox_ = outbox_->next; }
+void StreamCore::pop() noexcept {
+  outbox_ = outbox_->next;
+  if (outbox_) pool::prefetch<sizeof(port::Operation)>(outbox_);
+}
 
 bool StreamCore::drop() noexcept { return pending_.fetch_sub(1, std::memory_order_acq_rel) != 1; }
 

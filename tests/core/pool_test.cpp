@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 #include "core/guarded.h"
 
@@ -88,6 +91,25 @@ TEST(Pool, BlocksMayEndAfterTheirThreadsCache) {
     late.pieces.reserve(200);  // made before the pool's own, so destroyed after it
     for (size_t i = 0; i < 200; ++i) late.pieces.push_back(pieceOf(200));
   }).join();
+}
+
+size_t residentBytes() {
+  size_t total = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Pool, ABurstOfBlocksIsGivenBack) {
+  constexpr size_t block = 1000, count = 200'000;
+  const size_t before = residentBytes();
+  std::vector<void*> blocks(count);
+  for (int round = 0; round < 2; ++round) {
+    for (void*& each : blocks) std::memset(each = pool::allocate(block), 1, block);
+    EXPECT_GT(residentBytes(), before + count * block * 9 / 10);
+    for (void* each : blocks) pool::release(each, block);
+    // What the pool keeps, and the blocks' addresses.
+    EXPECT_LT(residentBytes(), before + (size_t{40} << 20));
+  }
 }
 
 }  // namespace
