@@ -14,8 +14,13 @@ const std::vector<Case>& particles();
 const std::vector<Case>& numeric();
 const std::vector<Case>& signal();
 const std::vector<Case>& primitives();
+const std::vector<Case>& sparse();
+const std::vector<Case>& filters();
+const std::vector<Case>& texts();
+const std::vector<Case>& dynamic();
+const std::vector<Case>& physics();
 
-inline constexpr Family families[] = {streams, dense,  stencils,  particles,
-                                      numeric, signal, primitives};
+inline constexpr Family families[] = {streams,    dense,  stencils, particles, numeric, signal,
+                                      primitives, sparse, filters,  texts,     dynamic, physics};
 
 }  // namespace weft::bench
