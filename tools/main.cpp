@@ -10,6 +10,7 @@
 #include "tools/info.h"
 #include "tools/opencl.h"
 #include "tools/perf.h"
+#include "tools/simulate.h"
 
 namespace {
 
@@ -62,8 +63,26 @@ int runCommand(int argc, char** argv) {
 
   const PerfCommands perf_commands(app);
 
+  simulate::Options simulate_options;
+  CLI::App* simulate_command =
+      app.add_subcommand("simulate", "Divides kernels over machines on paper, with every policy");
+  simulate_command->add_option("trace", simulate_options.trace, "the kernels, JSON")
+      ->required()
+      ->check(CLI::ExistingFile);
+  simulate_command->add_option("-m,--machine", simulate_options.machines, "a machine, TOML")
+      ->required()
+      ->check(CLI::ExistingFile);
+  simulate_command->add_flag("--unknown", simulate_options.unknown,
+                             "the kernels were never run before");
+  simulate_command
+      ->add_option(
+          "--misjudged", simulate_options.misjudged,
+          "with --unknown: by what part speeds are estimated too high and too low, in turns")
+      ->check(CLI::Range(0.0, 0.99));
+
   CLI11_PARSE(app, argc, argv);
   if (perf_commands.chosen()) return perf_commands.run();
+  if (*simulate_command) return simulate::run(simulate_options);
   useOwnLibrary();
   if (*demo_command) return demo::run(demo_options, argv);
   if (*info_command) return showInfo();

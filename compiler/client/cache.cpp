@@ -141,9 +141,7 @@ uint64_t environmentCapacity() {
 
 }  // namespace
 
-Cache Cache::fromEnvironment() {
-  return Cache(userCacheDirectory(), environmentCapacity());
-}
+Cache Cache::fromEnvironment() { return Cache(userCacheDirectory(), environmentCapacity()); }
 
 Cache::Cache(const std::string& directory, uint64_t capacity_bytes)
     : path_(directory), directory_(openUserDirectory(directory)), capacity_(capacity_bytes) {}

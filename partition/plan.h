@@ -1,0 +1,51 @@
+// How much of a kernel each member gets, from what is predicted of them. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft::partition {
+
+// What is predicted of one member for one launch.
+struct MemberModel {
+  double unit_ns = 1;        // execution of a unit, of many
+  double transfer_ns = 0;    // moving a unit's bytes to and from where it is, beyond what is there
+  double slice_ns = 0;       // fixed cost of each slice
+  double start_ns = 0;       // before it can begin: earlier work, bytes that every slice needs
+  uint64_t least_units = 1;  // smaller slices do not make full use of it
+  double spread = 0;         // of unit_ns, as a part of it
+  bool measured = false;     // or estimated
+  // Transfers of one slice hide behind the execution of another, so the slower of the two counts.
+  double costOfUnit() const { return unit_ns > transfer_ns ? unit_ns : transfer_ns; }
+  double timeOf(uint64_t units) const;
+};
+
+// What splitting has to gain: a part of the time, and some time.
+struct SplitMargin {
+  double part = 0.05;
+  double nanoseconds = 2000;
+};
+
+struct Plan {
+  std::vector<uint64_t> shares;  // units of each member
+  double split_ns = 0;           // predicted with the best split
+  double single_ns = 0;          // and on the best member alone
+  size_t best = 0;               // that member
+
+  bool split() const;
+};
+
+// Shares that let all members finish together; all of the work on the best one where splitting does
+// not pay. There is at least one member.
+Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin = {});
+
+// `fresh`, or, when it differs from the shares of the launch before by no more than `tolerance` of
+// all units, those: the data stays where it is.
+std::vector<uint64_t> keepHomes(std::span<const uint64_t> before, std::vector<uint64_t> fresh,
+                                double tolerance);
+
+// Units in proportion to the weights, of which one is positive; sums up to `units`.
+std::vector<uint64_t> apportion(std::span<const double> weights, uint64_t units);
+
+}  // namespace weft::partition

@@ -1,0 +1,89 @@
+#include "partition/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace weft::partition {
+namespace {
+
+using Shares = std::vector<uint64_t>;
+
+constexpr SplitMargin no_margin{0, 0};
+
+MemberModel model(double unit_ns) {
+  MemberModel result;
+  result.unit_ns = unit_ns;
+  result.measured = true;
+  return result;
+}
+
+TEST(Apportion, LosesNothing) {
+  EXPECT_EQ(apportion(std::vector<double>{1, 1}, 10), (Shares{5, 5}));
+  EXPECT_EQ(apportion(std::vector<double>{4, 1}, 10), (Shares{8, 2}));
+  EXPECT_EQ(apportion(std::vector<double>{0, 1, 0}, 7), (Shares{0, 7, 0}));
+  for (const uint64_t units : {uint64_t{1}, uint64_t{2}, uint64_t{1000}, uint64_t{1} << 40}) {
+    const Shares shares = apportion(std::vector<double>{0.1, 0.2, 0.3, 1e-9, 0}, units);
+    EXPECT_EQ(std::accumulate(shares.begin(), shares.end(), uint64_t{0}), units);
+    EXPECT_EQ(shares[4], 0u);
+  }
+}
+
+TEST(Plan, EqualMembersGetEqualShares) {
+  const Plan result = plan(std::vector{model(10), model(10)}, 1000, no_margin);
+  EXPECT_EQ(result.shares, (Shares{500, 500}));
+  EXPECT_DOUBLE_EQ(result.split_ns, 5000);
+  EXPECT_DOUBLE_EQ(result.single_ns, 10000);
+}
+
+TEST(Plan, SpeedsDecide) {
+  EXPECT_EQ(plan(std::vector{model(10), model(40)}, 1000, no_margin).shares, (Shares{800, 200}));
+}
+
+TEST(Plan, AllFinishTogether) {
+  std::vector<MemberModel> members{model(10), model(20), model(5)};
+  members[0].start_ns = 3000;
+  members[1].slice_ns = 1000;
+  members[2].transfer_ns = 30;  // slower than it computes
+  const Plan result = plan(members, 10000, no_margin);
+  for (size_t i = 0; i < members.size(); ++i)
+    EXPECT_NEAR(members[i].timeOf(result.shares[i]), result.split_ns, 31);
+}
+
+TEST(Plan, SmallSharesAreNoShares) {
+  std::vector<MemberModel> members{model(10), model(1000)};
+  members[1].least_units = 20;
+  EXPECT_EQ(plan(members, 1000, no_margin).shares, (Shares{1000, 0}));
+  EXPECT_TRUE(plan(members, 10000, no_margin).split());
+}
+
+TEST(Plan, BusyMembersAreLeftOut) {
+  std::vector<MemberModel> members{model(10), model(10)};
+  members[0].start_ns = 1e6;
+  const Plan result = plan(members, 1000, no_margin);
+  EXPECT_EQ(result.best, 1u);
+  EXPECT_EQ(result.shares, (Shares{0, 1000}));
+}
+
+TEST(Plan, DoesNotSplitWhatGainsTooLittle) {
+  // Transfers cost the second nearly all that it gains.
+  std::vector<MemberModel> members{model(10), model(1)};
+  members[1].transfer_ns = 1000;
+  EXPECT_FALSE(plan(members, 1000).split());
+  EXPECT_TRUE(plan(members, 1000, no_margin).split());
+  // And what takes less than two microseconds.
+  EXPECT_FALSE(plan(std::vector{model(10), model(10)}, 100).split());
+  EXPECT_TRUE(plan(std::vector{model(10), model(10)}, 1000).split());
+}
+
+TEST(KeepHomes, WithinTheTolerance) {
+  EXPECT_EQ(keepHomes(Shares{500, 500}, {510, 490}, 0.02), (Shares{500, 500}));
+  EXPECT_EQ(keepHomes(Shares{500, 500}, {540, 460}, 0.02), (Shares{540, 460}));
+  // Another number of units, and none.
+  EXPECT_EQ(keepHomes(Shares{500, 500}, {510, 491}, 0.02), (Shares{510, 491}));
+  EXPECT_EQ(keepHomes({}, {1, 2}, 1), (Shares{1, 2}));
+  EXPECT_EQ(keepHomes(Shares{10, 990}, {0, 1000}, 0.02), (Shares{0, 1000}));
+}
+
+}  // namespace
+}  // namespace weft::partition
