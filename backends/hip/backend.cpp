@@ -70,7 +70,7 @@ std::vector<std::shared_ptr<Device>> devicesOf(const std::shared_ptr<Runtime>& r
 
 Backend::Backend()
     : providers_{[](auto& diagnostics) {
-                   const bool here = mayExist("AMD", amd_nodes, diagnostics);
+                   const bool here = wishedHipRuntime() || mayExist("AMD", amd_nodes, diagnostics);
                    return here ? openHipRuntime(diagnostics) : nullptr;
                  },
                  [](auto& diagnostics) {

@@ -31,7 +31,8 @@ Status targetName(char* name, size_t length, int device) {
   if (!get) return not_supported;
   if (const Status status = get(properties.data(), device); status != success) return status;
   const char* const arch = properties.data() + (r0600 ? arch_name_offset_r0600 : arch_name_offset);
-  if (std::strncmp(arch, "gfx", 3) != 0) return not_supported;
+  // Anything else is a layout that we do not know. "host" is a software GPU of the tests.
+  if (std::strncmp(arch, "gfx", 3) != 0 && std::strcmp(arch, "host") != 0) return not_supported;
   const size_t n = std::min(length - 1, strnlen(arch, arch_name_bytes));
   std::memcpy(name, arch, n);
   name[n] = '\0';
@@ -121,7 +122,10 @@ constexpr Symbol extra_symbols[] = {
     {"hipStreamAddCallback", offsetof(Extra, streamAddCallback)},
 };
 
-const std::string usual_names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
+std::vector<std::string> usualNames() {
+  if (const char* const wished = wishedHipRuntime()) return {wished};
+  return {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
+}
 
 }  // namespace
 
@@ -131,7 +135,8 @@ std::unique_ptr<Provider> openHipRuntime(std::vector<port::Diagnostic>& diagnost
     diagnostics.push_back({"HIP runtime: " + why});
     return nullptr;
   };
-  const Library library = Library::open(libraries.empty() ? usual_names : libraries);
+  const std::vector<std::string> usual = usualNames();
+  const Library library = Library::open(libraries.empty() ? usual : libraries);
   if (!library) return fail(library.error());
   auto provider = std::make_unique<Provider>();
   Api& api = provider->api;

@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "backends/hip/provider.h"
@@ -35,6 +36,11 @@ const char* Library::resolve(std::span<const Symbol> symbols, void* table) const
     std::memcpy(static_cast<std::byte*>(table) + symbol.offset, &address, sizeof address);
   }
   return nullptr;
+}
+
+const char* wishedHipRuntime() {
+  const char* const path = secure_getenv("WEFT_HIP_RUNTIME");
+  return path && *path ? path : nullptr;
 }
 
 std::string describe(const Api& api, Status status) {

@@ -20,6 +20,9 @@ struct Provider {
   Api api{};
 };
 
+// WEFT_HIP_RUNTIME: the library to open in place of the system's; nullptr when it is not set.
+const char* wishedHipRuntime();
+
 // nullptr, and one line in `diagnostics`, when none of `libraries` (tried in order) can be used.
 // An empty list stands for the usual names.
 std::unique_ptr<Provider> openHipRuntime(std::vector<port::Diagnostic>& diagnostics,

@@ -27,7 +27,8 @@ class Client : public port::Compiler {
     return run(jobOf(request, JobKind::build));
   }
   bool makes(const port::Target& target) const override {
-    return target.kind == port::TargetKind::host_cpu || target.kind == port::TargetKind::nvptx;
+    return target.kind == port::TargetKind::host_cpu || target.kind == port::TargetKind::nvptx ||
+           (target.kind == port::TargetKind::amdgcn && target.cpu == "host");
   }
   std::vector<std::string> report() const override {
     const std::string daemon = findDaemon();
@@ -50,7 +51,8 @@ class Client : public port::Compiler {
     const Hash content = hashJob(job);
     std::string key = connection_.identity() + "/" + std::to_string(content[0]) + "/" +
                       std::to_string(content[1]);
-    if (job.target.cpu.empty() || job.target.cpu == "native") key += "/" + processorIdentity();
+    if (job.target.cpu.empty() || job.target.cpu == "native" || job.target.cpu == "host")
+      key += "/" + processorIdentity();
     return hashText(key);
   }
 

@@ -28,6 +28,7 @@ struct Provider {
 constexpr Provider providers[] = {
     {"Sleef_", false, "libsleef.so.3"},
     {"_ZGV", false, "libsleefgnuabi.so.3"},
+    {"weft_simt_", false, ""},  // of the process that loads it
     {"memcpy", true, "libc.so.6"},
     {"memmove", true, "libc.so.6"},
     {"memset", true, "libc.so.6"},
@@ -84,10 +85,11 @@ llvm::Expected<Needs> undefinedSymbols(std::span<const char> object) {
     if (!(*flags & llvm::object::BasicSymbolRef::SF_Undefined) || name->empty() ||
         *name == "_GLOBAL_OFFSET_TABLE_")
       continue;
-    if (const char* library = providerOf(*name))
-      needs.libraries.insert(library);
-    else
+    const char* library = providerOf(*name);
+    if (!library)
       needs.unknown.push_back(name->str());
+    else if (*library)
+      needs.libraries.insert(library);
   }
   return needs;
 }

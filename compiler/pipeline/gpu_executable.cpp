@@ -7,7 +7,6 @@
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -21,6 +20,7 @@
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/work_items.h"
+#include "compiler/pipeline/gpu_payload.h"
 #include "compiler/pipeline/simplify.h"
 #include "compiler/pipeline/target.h"
 
@@ -68,6 +68,12 @@ uint64_t localBytes(const llvm::Function& kernel) {
   return bytes;
 }
 
+// A GPU has no C library whose functions could stand for others or be recognised in loops.
+void forbidLibraryCalls(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) function.addFnAttr("no-builtins");
+}
+
 bool hasBarriers(const llvm::Function& kernel) {
   return llvm::any_of(llvm::instructions(kernel), [](const llvm::Instruction& instruction) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -109,18 +115,6 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }
 
-llvm::Error emitAssembly(llvm::Module& module, llvm::TargetMachine& machine, port::Bytes& payload) {
-  llvm::SmallVector<char, 0> text;
-  llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager manager;
-  if (machine.addPassesToEmitFile(manager, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
-    return llvm::createStringError("the target cannot write assembly");
-  manager.run(module);
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  payload.assign(bytes, bytes + text.size());
-  return llvm::Error::success();
-}
-
 llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMachine& machine,
                   Image& image) {
   auto functions = prepareModule(module, machine);
@@ -131,20 +125,24 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
         *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == kernel.name; });
     info.has_barriers = hasBarriers(*kernel.function);
     lowerGpuWorkItems(kernel);
+    info.local_bytes = localBytes(*kernel.function);
     limitGroups(kernel, info);
   }
   lowerGpuAtomics(*gpu.module);
   if (llvm::Error error = checkFunctions(*gpu.module)) return error;
   if (llvm::Error error = verify(*gpu.module)) return error;
+  finishLowering(gpu, image.target);
   optimise(*gpu.module, machine, options.optimise);
   splitUnalignedVectors(*gpu.module);
   for (const GpuKernel& kernel : gpu.kernels) {
     KernelInfo& info =
         *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == kernel.name; });
-    info.local_bytes = localBytes(*kernel.function);
     info.private_bytes = allocaBytes(*kernel.function);
   }
-  return emitAssembly(*gpu.module, machine, image.payload);
+  auto payload = emitPayload(*gpu.module, machine, image.target);
+  if (!payload) return payload.takeError();
+  image.payload = std::move(*payload);
+  return llvm::Error::success();
 }
 
 }  // namespace
@@ -156,6 +154,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   if (llvm::Error error = linkBuiltins(module)) return error;
   if (llvm::Error error = defineOwnMath(module)) return error;
   retarget(module, machine);
+  forbidLibraryCalls(module);
   simplify(module, nullptr);  // the address spaces are not the machine's yet
   readAccesses(module, image.kernels);
   return lower(module, options, machine, image);

@@ -12,6 +12,8 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
+#include "compiler/gpu/host_module.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -74,7 +76,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machineOf(const MachineChoi
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine(const port::Target& target,
                                                                  const Options& options) {
   setSwitches();  // each time: lld resets them
-  const bool native = target.cpu.empty() || target.cpu == "native";
+  const bool native = target.cpu.empty() || target.cpu == "native" || isSoftwareGpu(target);
   return machineOf({host_triple, native ? llvm::sys::getHostCPUName().str() : target.cpu,
                     native && target.features.empty() ? hostFeatures() : target.features,
                     llvm::Reloc::PIC_, llvm::CodeModel::Small},
@@ -117,6 +119,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::T
     case port::TargetKind::nvptx:
       return nvidiaMachine(target, options);
     case port::TargetKind::amdgcn:
+      if (isSoftwareGpu(target)) return hostMachine(target, options);
+      break;
     case port::TargetKind::spirv:
       break;
   }

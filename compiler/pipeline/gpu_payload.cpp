@@ -1,0 +1,40 @@
+#include "compiler/pipeline/gpu_payload.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "compiler/gpu/host_module.h"
+#include "compiler/pipeline/elf_link.h"
+
+namespace weft::compiler {
+namespace {
+
+llvm::Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::TargetMachine& machine,
+                                                llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager manager;
+  if (machine.addPassesToEmitFile(manager, stream, nullptr, type))
+    return llvm::createStringError("the target cannot write such a file");
+  manager.run(module);
+  return text;
+}
+
+}  // namespace
+
+void finishLowering(GpuModule& gpu, const port::Target& target) {
+  if (isSoftwareGpu(target)) makeHostModule(gpu);
+}
+
+llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachine& machine,
+                                        const port::Target& target) {
+  const bool text = target.kind == port::TargetKind::nvptx;
+  auto code = emit(module, machine,
+                   text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
+  if (!code) return code.takeError();
+  if (!text) return linkSharedObject(*code);
+  const auto* bytes = reinterpret_cast<const std::byte*>(code->data());
+  return port::Bytes(bytes, bytes + code->size());
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,135 @@
+#include "tests/software_gpu/device.h"
+
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace weft::software {
+namespace {
+
+constexpr size_t host_bytes = size_t(1) << 30;
+thread_local int current_ordinal = 0;
+
+std::string setting(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? text : "";
+}
+
+void readFaults(const std::string& text, Faults& faults) {
+  struct Row {
+    const char* name;
+    Fault& fault;
+  };
+  const Row rows[] = {{"copies", faults.copies},
+                      {"launches", faults.launches},
+                      {"allocations", faults.allocations},
+                      {"kernels", faults.kernels}};
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');)
+    for (const Row& row : rows) {
+      const std::string start = std::string(row.name) + "=";
+      if (!part.starts_with(start)) continue;
+      const std::string numbers = part.substr(start.size());
+      const size_t plus = numbers.find('+');
+      row.fault.spared = plus == std::string::npos ? 0 : std::atoi(numbers.c_str());
+      row.fault.failing =
+          std::atoi(numbers.substr(plus == std::string::npos ? 0 : plus + 1).c_str());
+    }
+}
+
+}  // namespace
+
+Settings Settings::fromEnvironment(Faults& faults) {
+  Settings result;
+  if (const int n = std::atoi(setting("WEFT_SOFTWARE_GPUS").c_str()); n > 0) result.devices = n;
+  if (const long n = std::atol(setting("WEFT_SOFTWARE_GPU_MEMORY").c_str()); n > 0)
+    result.memory_bytes = static_cast<size_t>(n) << 20;
+  result.link_bytes_per_ns = std::atof(setting("WEFT_SOFTWARE_GPU_LINK").c_str()) * 1e-3;
+  std::istringstream speeds(setting("WEFT_SOFTWARE_GPU_SPEED"));
+  for (std::string speed; std::getline(speeds, speed, ',');)
+    result.speeds.push_back(std::atof(speed.c_str()) > 0 ? std::atof(speed.c_str()) : 1);
+  readFaults(setting("WEFT_SOFTWARE_GPU_FAULTS"), faults);
+  return result;
+}
+
+Device::Device(int ordinal, const Settings& settings, const SharedBlock& host)
+    : ordinal_(ordinal),
+      speed_(static_cast<size_t>(ordinal) < settings.speeds.size()
+                 ? settings.speeds[static_cast<size_t>(ordinal)]
+                 : 1),
+      host_(host),
+      memory_("software-gpu-memory", settings.memory_bytes, false) {}
+
+Processor& Device::processor() {
+  const std::lock_guard once(starting_);
+  if (processor_) return *processor_;
+  // Another process has its libraries elsewhere, so one of a few finds the addresses free.
+  constexpr int attempts = 5;
+  std::string why;
+  for (int i = 0; i < attempts && !processor_; ++i) {
+    auto made = std::make_unique<Processor>();
+    ControlAnswer answer = made->map(memory_);
+    if (answer.ok) answer = made->map(host_);
+    if (answer.ok) processor_ = std::move(made);
+    why = answer.message;
+  }
+  if (!processor_) throw std::runtime_error("a software GPU cannot have its memory: " + why);
+  return *processor_;
+}
+
+bool Device::enablePeer(Device& peer) {
+  Processor& own = processor();
+  const std::lock_guard once(starting_);
+  return !peers_.insert(peer.ordinal_).second || own.map(peer.memory_).ok;
+}
+
+bool Device::lost() const { return lost_ || machine().faults.lost; }
+
+Machine::Machine() : host_block("software-gpu-host", host_bytes, true) {
+  for (int i = 0; i < settings.devices; ++i)
+    devices.push_back(std::make_unique<Device>(i, settings, host_block));
+}
+
+Device* Machine::owner(const void* address) const {
+  for (const auto& device : devices)
+    if (device->memory().holds(address)) return device.get();
+  return nullptr;
+}
+
+bool Machine::pinned(const void* host, size_t bytes) const {
+  if (host_block.holds(host)) return host_heap.holds(host, bytes);
+  const auto begin = reinterpret_cast<uintptr_t>(host);
+  const std::lock_guard lock(mutex_);
+  auto found = registered_.upper_bound(begin);
+  if (found == registered_.begin()) return false;
+  --found;
+  return begin + bytes <= found->first + found->second;
+}
+
+bool Machine::registerHost(void* host, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(host);
+  const std::lock_guard lock(mutex_);
+  const auto next = registered_.lower_bound(begin);
+  if (next != registered_.end() && next->first < begin + bytes) return false;
+  if (next != registered_.begin())
+    if (const auto before = std::prev(next); before->first + before->second > begin) return false;
+  registered_.emplace(begin, bytes);
+  return true;
+}
+
+bool Machine::unregisterHost(void* host) {
+  const std::lock_guard lock(mutex_);
+  return registered_.erase(reinterpret_cast<uintptr_t>(host)) == 1;
+}
+
+Machine& machine() {
+  static Machine* const made = new Machine;
+  return *made;
+}
+
+Device& current() { return *machine().devices[static_cast<size_t>(current_ordinal)]; }
+int currentOrdinal() { return current_ordinal; }
+void setCurrent(int ordinal) { current_ordinal = ordinal; }
+
+}  // namespace weft::software

@@ -1,0 +1,86 @@
+// The software GPUs of this process, and what they share.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "tests/software_gpu/faults.h"
+#include "tests/software_gpu/memory.h"
+#include "tests/software_gpu/processor.h"
+
+namespace weft::software {
+
+inline constexpr unsigned max_work_group = 1024;
+inline constexpr unsigned max_local_bytes = 65536;
+
+// From the environment: scripts/software-gpus says what is what.
+struct Settings {
+  int devices = 2;
+  size_t memory_bytes = size_t(1) << 30;  // each
+  double link_bytes_per_ns = 0;           // 0: as fast as it can
+  std::vector<double> speeds;             // of kernels, by device; missing ones are 1
+
+  static Settings fromEnvironment(Faults& faults);
+};
+
+class Device {
+ public:
+  Device(int ordinal, const Settings& settings, const SharedBlock& host);
+
+  int ordinal() const { return ordinal_; }
+  double speed() const { return speed_; }
+  const SharedBlock& memory() const { return memory_; }
+  Heap& heap() { return heap_; }
+  // Starts it when it is first asked for. Throws.
+  Processor& processor();
+  // From now on the device's kernels may use the memory of `peer`.
+  bool enablePeer(Device& peer);
+  bool lost() const;
+  void lose() { lost_ = true; }
+
+ private:
+  const int ordinal_;
+  const double speed_;
+  const SharedBlock& host_;
+  SharedBlock memory_;
+  Heap heap_{memory_};
+  std::mutex starting_;
+  std::unique_ptr<Processor> processor_;
+  std::set<int> peers_;
+  std::atomic<bool> lost_{false};
+};
+
+// Made on the first call and never destroyed: streams of a library that is never unloaded.
+struct Machine {
+  Machine();
+
+  Faults faults;
+  const Settings settings = Settings::fromEnvironment(faults);
+  SharedBlock host_block;
+  Heap host_heap{host_block};
+  std::vector<std::unique_ptr<Device>> devices;
+
+  // The device whose memory this is; nullptr for none.
+  Device* owner(const void* address) const;
+  // Is all of it host memory that the devices know?
+  bool pinned(const void* host, size_t bytes) const;
+  // False when a part of it is registered already, or for unregister, when it does not begin there.
+  bool registerHost(void* host, size_t bytes);
+  bool unregisterHost(void* host);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uintptr_t, size_t> registered_;
+};
+Machine& machine();
+
+// The one that is current on this thread.
+Device& current();
+int currentOrdinal();
+void setCurrent(int ordinal);
+
+}  // namespace weft::software

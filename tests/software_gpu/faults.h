@@ -1,0 +1,28 @@
+// What tests make software GPUs do wrong. Exported by the runtime as weftSoftwareGpuFaults().
+#pragma once
+
+#include <atomic>
+
+namespace weft::software {
+
+// So many calls fail, after so many that do not.
+struct Fault {
+  std::atomic<int> spared{0}, failing{0};
+
+  bool strikes() {
+    if (failing.load() <= 0) return false;
+    if (spared.load() > 0 && spared.fetch_sub(1) > 0) return false;
+    return failing.fetch_sub(1) > 0;
+  }
+};
+
+struct Faults {
+  Fault copies, launches, allocations;  // the call fails
+  Fault kernels;                        // the launch succeeds, and then the device is lost
+  std::atomic<bool> lost{false};        // every device is lost for as long as this is set
+  std::atomic<int> alive{0};            // handles and allocations that were not given back
+};
+
+using GetFaults = Faults* (*)();
+
+}  // namespace weft::software

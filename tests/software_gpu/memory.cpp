@@ -1,0 +1,129 @@
+#include "tests/software_gpu/memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace weft::software {
+namespace {
+
+constexpr size_t page_bytes = 4096;
+// New memory holds this, so that who reads it before it was written notices.
+constexpr unsigned char poison = 0xcd;
+constexpr size_t most_poisoned_bytes = size_t(1) << 20;
+
+// Far from programs, libraries and stacks, so that the processor finds the addresses free, too.
+// Only a wish: sanitizers put their own there.
+void* wishedAddress(size_t bytes) {
+  static std::atomic<uintptr_t> next{uintptr_t(0x600000000000)};
+  constexpr size_t apart = size_t(1) << 32;
+  return reinterpret_cast<void*>(next.fetch_add((bytes + apart - 1) / apart * apart + apart));
+}
+
+std::byte* mapped(void* wish, size_t bytes, int protection, int flags, int descriptor) {
+  void* const address = mmap(wish, bytes, protection, flags, descriptor, 0);
+  if (address == MAP_FAILED)
+    throw std::system_error(errno, std::generic_category(), "mapping a software GPU's memory");
+  return static_cast<std::byte*>(address);
+}
+
+}  // namespace
+
+SharedBlock::SharedBlock(const char* name, size_t bytes, bool for_host)
+    : bytes_(bytes), descriptor_(memfd_create(name, MFD_CLOEXEC)) {
+  if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
+    throw std::system_error(errno, std::generic_category(), "a software GPU's memory");
+  constexpr int both = PROT_READ | PROT_WRITE;
+  if (for_host) {
+    address_ = access_ = mapped(wishedAddress(bytes), bytes, both, MAP_SHARED, descriptor_);
+    return;
+  }
+  access_ = mapped(nullptr, bytes, both, MAP_SHARED, descriptor_);
+  address_ = mapped(wishedAddress(bytes), bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+SharedBlock::~SharedBlock() {
+  munmap(address_, bytes_);
+  if (access_ != address_) munmap(access_, bytes_);
+  close(descriptor_);
+}
+
+bool SharedBlock::holds(const void* address) const {
+  const auto* const byte = static_cast<const std::byte*>(address);
+  return byte >= address_ && byte < address_ + bytes_;
+}
+
+std::byte* SharedBlock::access(const void* address) const {
+  return access_ + (static_cast<const std::byte*>(address) - address_);
+}
+
+void SharedBlock::discard(size_t offset, size_t bytes) const {
+  fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+            static_cast<off_t>(bytes));
+}
+
+void* Heap::allocate(size_t bytes) {
+  const size_t size = (std::max<size_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes;
+  size_t offset = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto place = std::ranges::find_if(free_, [&](const auto& f) { return f.second >= size; });
+    if (place == free_.end()) return nullptr;
+    offset = place->first;
+    const size_t rest = place->second - size;
+    free_.erase(place);
+    if (rest > 0) free_.emplace(offset + size, rest);
+    used_.emplace(offset, size);
+  }
+  std::byte* const address = block_.address() + offset;
+  std::memset(block_.access(address), poison, std::min(size, most_poisoned_bytes));
+  return address;
+}
+
+bool Heap::release(void* address) {
+  const auto offset = static_cast<size_t>(static_cast<std::byte*>(address) - block_.address());
+  const std::lock_guard lock(mutex_);
+  const auto found = used_.find(offset);
+  if (found == used_.end()) return false;
+  size_t bytes = found->second;
+  block_.discard(offset, bytes);
+  used_.erase(found);
+  auto next = free_.lower_bound(offset);
+  if (next != free_.end() && next->first == offset + bytes) {
+    bytes += next->second;
+    next = free_.erase(next);
+  }
+  if (next != free_.begin())
+    if (const auto before = std::prev(next); before->first + before->second == offset) {
+      before->second += bytes;
+      return true;
+    }
+  free_.emplace(offset, bytes);
+  return true;
+}
+
+bool Heap::holds(const void* address, size_t bytes) const {
+  const auto offset =
+      static_cast<size_t>(static_cast<const std::byte*>(address) - block_.address());
+  const std::lock_guard lock(mutex_);
+  auto found = used_.upper_bound(offset);
+  if (found == used_.begin()) return false;
+  --found;
+  return offset + bytes <= found->first + found->second;
+}
+
+size_t Heap::available() const {
+  const std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  for (const auto& [offset, size] : free_) bytes += size;
+  return bytes;
+}
+
+}  // namespace weft::software

@@ -1,0 +1,57 @@
+// What the runtime and a software GPU's processor, which is a process, say to each other over
+// sequenced packets. One control socket per processor, and one socket per stream.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::software {
+
+inline constexpr int control_descriptor = 3;
+inline constexpr size_t max_parameter_bytes = 8192;
+inline constexpr size_t max_parameters = 512;
+inline constexpr size_t name_bytes = 1024;
+
+enum class Control : uint32_t {
+  map,     // a descriptor comes along; at `address`, `bytes` long
+  open,    // a descriptor comes along: a new stream's socket
+  load,    // a descriptor comes along: a shared object; the answer's `value` stands for it
+  unload,  // `address`
+  find,    // the kernel `name` in the module `address`
+};
+
+struct ControlRequest {
+  Control what{};
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  char name[name_bytes] = {};
+};
+
+// What host_module.h says about a kernel.
+struct KernelLayout {
+  uint32_t parameter_bytes = 0;
+  uint32_t local_bytes = 0;
+  uint32_t parameters = 0;
+  std::array<std::array<uint32_t, 2>, max_parameters> places{};  // offset and size
+};
+
+struct ControlAnswer {
+  bool ok = false;
+  uint64_t value = 0;
+  char message[name_bytes] = {};
+  KernelLayout layout{};
+};
+
+// On a stream's socket; answered by one byte when the kernel has run.
+struct LaunchRequest {
+  uint64_t function = 0;
+  std::array<uint32_t, 3> grid{1, 1, 1};
+  std::array<uint32_t, 3> block{1, 1, 1};
+  uint64_t local_bytes = 0;  // static and dynamic
+  uint64_t parameter_bytes = 0;
+  char name[128] = {};
+  std::array<std::byte, max_parameter_bytes> parameters{};  // only the used ones are sent
+};
+
+}  // namespace weft::software
