@@ -30,13 +30,13 @@ Command::Command(Queue& queue, cl_command_type type)
   times_.queued.store(profiling::now(), std::memory_order_relaxed);
 }
 
-Command::Command(Context& context, Device& device)
+Command::Command(Context& context, Device& device, bool resolved)
     : Event(Ref<Context>(&context), nullptr, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_QUEUED),
       counters_(&State::of(context).counters(device)),
       device_(&device),
       stream_(&State::of(context).transferStream(device)),
       space_(device.capabilities().memory_space),
-      resolved_(true) {
+      resolved_(resolved) {
   times_.queued.store(profiling::now(), std::memory_order_relaxed);
 }
 
@@ -59,6 +59,7 @@ Command::~Command() = default;
 void Command::enqueue(WaitList waits) {
   for (const Ref<Event>& event : waits) waitFor(*event, true);
   queue()->order(*this, ordering(), !waits.empty());
+  if (!resolved_) announce(waits);
   releaseGuard();
 }
 
@@ -105,6 +106,8 @@ void Command::settle(cl_int status) noexcept {
     else if (access.writes && submitted_)
       result = Result::lost;
     Residency& residency = Residency::of(*access.object);
+    if (access.writes) residency.retract(resolution_->announced);
+    if (!resolution_->claimed) continue;
     if (access.rows && result == Result::written) {
       residency.settle(access.begin, access.end, resolution_->claim, Result::unchanged);
       residency.write(*access.rows, space());
@@ -140,12 +143,24 @@ void Command::start() noexcept {
   advance(CL_SUBMITTED);
   if (!std::holds_alternative<std::monostate>(work)) {
     submitted_ = true;
-    stream_->submit(*this);
+    Command* const next = context().singleSpace() ? nullptr : nextInQueue();
+    stream_->submit(*this);  // and may be gone
+    if (!next) return;
+    next->prefetch();
+    next->releaseGuard();
     return;
   }
   started(now);
   times_.ended.store(now, std::memory_order_relaxed);
   complete(CL_COMPLETE);
+}
+
+// The command that waits for this one in an in-order queue, with its guard held.
+Command* Command::nextInQueue() noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // after the status: see isNear()
+  Command* const next = successor_.load(std::memory_order_acquire);
+  if (next) next->holdAgain();
+  return next;
 }
 
 void Command::started(port::Nanoseconds when) noexcept {

@@ -33,8 +33,8 @@ class Command : public Event, protected port::Operation {
 
  protected:
   Command(Queue& queue, cl_command_type type);
-  // A transfer: belongs to no queue, runs on `device`'s transfer stream.
-  Command(Context& context, Device& device);
+  // Belongs to no queue, runs on `device`'s transfer stream. `resolved`: touches nothing by itself.
+  Command(Context& context, Device& device, bool resolved);
 
   // The memory space the command works in, where its accesses have to be valid.
   port::MemorySpace space() const { return space_; }
@@ -45,9 +45,16 @@ class Command : public Event, protected port::Operation {
   void runAtHome();
   ~Command() override;
 
-  // Appends what the command touches. Called once per command, in contexts of several memory
-  // spaces.
+  // Appends what the command touches. In contexts of several memory spaces only.
   virtual void accesses(std::vector<Access>&) {}
+  // The same before the command's dependencies are done; false when accesses() may then differ.
+  virtual bool forecast(std::vector<Access>& list) {
+    accesses(list);
+    return true;
+  }
+  // For a prefetch, which does nothing rather than waiting for others or taking their memory: the
+  // number under which the command it works for announced its writes. 0 for all others.
+  virtual uint64_t prefetchesFor() const { return 0; }
   // A read to the host: it may run wherever the bytes are.
   virtual bool runsWhereTheBytesAre() const { return false; }
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
@@ -74,12 +81,23 @@ class Command : public Event, protected port::Operation {
   void attempt(F&& function) noexcept;
   void report(cl_int status, const char* why) const noexcept;
 
+  // --- data ahead of use (prefetch.cpp) ---
+  // Says what a command that has to wait is going to touch.
+  void announce(WaitList waits) noexcept;
+  bool isNear(const Ref<Event>& predecessor, WaitList waits);
+  // Starts to bring what the command reads to its space. While its guard is held.
+  void prefetch() noexcept;
+  Command* nextInQueue() noexcept;
+
   DeviceCounters* counters_;
   Device* device_;
   port::Stream* stream_;
   Ref<Join> epoch_;
+  Ref<Event> predecessor_;                    // in-order, while it is enqueued
+  std::atomic<Command*> successor_{nullptr};  // in-order: waits for this one
+  std::atomic<bool> prefetched_{false};
   port::MemorySpace space_;
-  std::unique_ptr<Resolution> resolution_;  // while in flight in a context of several spaces
+  std::unique_ptr<Resolution> resolution_;  // in contexts of several spaces
   bool resolved_;
   bool submitted_ = false;
   cl_int failure_ = CL_SUCCESS;

@@ -87,6 +87,10 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   void releaseGuard() noexcept;
   // Adds a guard again, from within ready(): the node is not ready after all.
   void holdAgain() noexcept;
+  // Of those it waited for when asked, the guard left out.
+  uint32_t unfinishedDependencies() const noexcept {
+    return pending_.load(std::memory_order_relaxed) - 1;
+  }
   // Publishes a status on the way to completion.
   void advance(cl_int status) noexcept;
   // Ends the node, tells everybody, iteratively. `status` is CL_COMPLETE or negative.

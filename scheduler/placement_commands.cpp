@@ -48,6 +48,12 @@ class UnmapCommand final : public Command {
     if (mapping_.writes() && mapping_.state() == Mapping::State::made)
       list.push_back({object_.get(), rows.begin, rows.end(), false, true, &rows});
   }
+  // It may still be about to be mapped.
+  bool forecast(std::vector<Access>& list) override {
+    const ByteRows& rows = mapping_.rows;
+    if (mapping_.writes()) list.push_back({object_.get(), rows.begin, rows.end(), false, true});
+    return false;
+  }
   void finalize(cl_int) noexcept override { object_ = nullptr; }
 
   Ref<MemObject> object_;

@@ -24,7 +24,8 @@ void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
   auto tail = tail_.lock();
   if (!outOfOrder()) {
     if (tail->last) command.waitFor(*tail->last, false);
-    tail->last = Ref<Event>(&command);
+    Ref<Event> before = std::exchange(tail->last, Ref<Event>(&command));
+    if (!command.resolved_) command.predecessor_ = std::move(before);
     return;
   }
   if (tail->barrier) {

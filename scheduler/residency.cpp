@@ -76,6 +76,27 @@ bool Residency::dirtyIn(port::MemorySpace space) const {
   });
 }
 
+Residency::Writer Residency::writerBefore(uint64_t number, size_t begin, size_t end) {
+  const auto behind = announced_.lower_bound(number);
+  if (behind != announced_.begin()) return std::prev(behind)->second;
+  const auto [first, last] = cover(begin, end);
+  for (auto it = first; it != last; ++it)
+    for (const User& user : it->second.users)
+      if (user.writes && !user.claim->transfer) return {user.claim->event, user.claim->space};
+  return {};
+}
+
+bool Residency::isStale(size_t begin, size_t end, port::MemorySpace space) {
+  const auto [first, last] = cover(begin, end);
+  return std::any_of(first, last, [&](const auto& entry) {
+    const auto& users = entry.second.users;
+    const bool comes = std::any_of(users.begin(), users.end(), [&](const User& user) {
+      return user.claim->transfer && user.claim->space == space;
+    });
+    return entry.second.needsTransfer(space) && !comes;
+  });
+}
+
 void Residency::forget(port::MemorySpace space) {
   for (auto& [begin, interval] : intervals_) interval.valid.remove(space);
   merge(0, storage_.size());

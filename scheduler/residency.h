@@ -46,10 +46,16 @@ struct Claim {
   bool allocates = false;  // a thread is at it: what it has is not to be taken away meanwhile
 };
 
-// A command's accesses, while it is in flight.
+// A command's accesses, from its enqueue if it has to wait, until it has ended.
 struct Resolution {
   Claim claim;
   std::vector<Access> accesses;
+  uint64_t announced = 0;  // the number under which its writes were announced; 0: they were not
+  bool final = true;       // the accesses are those it will claim
+  bool claimed = false;
+
+  // Leaves out what never moves.
+  void dropWhatStays();
 };
 
 // Interval map over the bytes of one root memory object. Used under the context's ticket lock.
@@ -99,6 +105,20 @@ class Residency final : public ResidencyState {
   // The copy in `space` is gone. Only when that is not in use, and not dirty or nobody's any more.
   void forget(port::MemorySpace space);
 
+  // --- writes of commands that still wait, by the order of their enqueues ---
+  void announce(uint64_t number, Event& writer, port::MemorySpace space) {
+    announced_.insert_or_assign(number, Writer{&writer, space});
+  }
+  void retract(uint64_t number) noexcept { announced_.erase(number); }
+  // Who may still write some of the bytes before what was announced under that number runs.
+  struct Writer {
+    Event* event = nullptr;
+    port::MemorySpace space = port::host_space;
+  };
+  Writer writerBefore(uint64_t number, size_t begin, size_t end);
+  // Is some of it neither valid in `space` nor on its way there, nor lost?
+  bool isStale(size_t begin, size_t end, port::MemorySpace space);
+
   // The intervals that exactly cover [begin, end), split where needed.
   std::pair<Map::iterator, Map::iterator> cover(size_t begin, size_t end);
   // Joins neighbours in [begin, end] that say the same.
@@ -129,6 +149,7 @@ class Residency final : public ResidencyState {
   Weak<MemObject> root_;
   uint64_t last_use_ = 0;
   Map intervals_;
+  std::map<uint64_t, Writer> announced_;
 };
 
 class TransferCommand;
@@ -153,11 +174,15 @@ class Resolver {
     waits,         // for events
     needs_memory,  // and there should be enough
     needs_others,  // that other threads are about to release, or to use
+    declined,      // an optional command does without
   };
 
   bool claim();
+  void replaceForecast(std::unique_ptr<Resolution> exact);
   Admission admit();
   void settleSpace();
+  // Can an optional command be admitted as things are?
+  bool isConvenient(State::Tickets& tickets);
   bool waitForConflicts();
   // False when there are none.
   bool waitForAll(std::vector<Event*>& events);
@@ -177,6 +202,8 @@ class Resolver {
 
   // --- the memory of the command's space (resolver_memory.cpp) ---
   void findMissing(State::Tickets& tickets);
+  // Is there room for all that is missing, and some left?
+  bool hasRoom(State::Tickets& tickets);
   // Evicts until there is room for what is missing, and at least `least` bytes. Throws
   // CL_MEM_OBJECT_ALLOCATION_FAILURE when there is not and nothing to wait for.
   Admission makeRoom(State::Tickets& tickets, uint64_t least);

@@ -22,7 +22,7 @@ Resolver::~Resolver() {
 }
 
 bool Resolver::resolve() {
-  if (!command_.resolution_ && !claim()) return true;
+  if (!(command_.resolution_ && command_.resolution_->claimed) && !claim()) return true;
   for (;;) {
     Admission admission = admit();
     releaseEvicted();
@@ -31,38 +31,55 @@ bool Resolver::resolve() {
       releaseEvicted();  // or this thread would be one of the others
       State::of(context_).memoryTraffic().waitForOthers();
     }
-    if (admission == Admission::admitted || admission == Admission::waits)
-      return admission == Admission::admitted;
+    if (admission == Admission::waits) return false;
+    if (admission == Admission::admitted || admission == Admission::declined) return true;
   }
 }
 
 // Draws a ticket and claims everything the command touches; false when that is nothing.
 bool Resolver::claim() {
-  auto resolution = std::make_unique<Resolution>();
-  std::vector<Access>& accesses = resolution->accesses;
-  command_.accesses(accesses);
+  if (!command_.resolution_ || !command_.resolution_->final) {
+    auto exact = std::make_unique<Resolution>();
+    command_.accesses(exact->accesses);
+    exact->dropWhatStays();
+    replaceForecast(std::move(exact));
+  }
+  if (!command_.resolution_) return false;
+  Resolution& resolution = *command_.resolution_;
+  if (State::of(context_).needsStaging())
+    for (const Access& access : resolution.accesses) access.object->storage().in(port::host_space);
+  const auto tickets = State::of(context_).tickets().lock();
+  resolution.claim = {&command_, tickets->next++, space_, false, false};
+  // From here on: should memory run out below, the command takes back what was claimed.
+  resolution.claimed = true;
+  for (const Access& access : resolution.accesses) {
+    const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+    for (auto it = first; it != last; ++it)
+      it->second.users.push_back({&resolution.claim, access.writes});
+  }
+  return true;
+}
+
+void Resolver::replaceForecast(std::unique_ptr<Resolution> exact) {
+  if (const Resolution* const forecast = command_.resolution_.get()) {
+    const auto tickets = State::of(context_).tickets().lock();
+    for (const Access& access : forecast->accesses)
+      Residency::of(*access.object).retract(forecast->announced);
+  }
+  command_.resolution_ = exact->accesses.empty() ? nullptr : std::move(exact);
+}
+
+void Resolution::dropWhatStays() {
   std::erase_if(accesses, [](const Access& access) {
     return access.begin == access.end || access.object->storage().inPlace();
   });
-  if (accesses.empty()) return false;
-  if (State::of(context_).needsStaging())
-    for (const Access& access : accesses) access.object->storage().in(port::host_space);
-  const auto tickets = State::of(context_).tickets().lock();
-  resolution->claim = {&command_, tickets->next++, space_, false, false};
-  // The command's from here on: should memory run out below, it takes back what was claimed.
-  command_.resolution_ = std::move(resolution);
-  for (const Access& access : accesses) {
-    const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
-    for (auto it = first; it != last; ++it)
-      it->second.users.push_back({&command_.resolution_->claim, access.writes});
-  }
-  return true;
 }
 
 Resolver::Admission Resolver::admit() {
   const auto tickets = State::of(context_).tickets().lock();
   endAllocating();
   settleSpace();
+  if (command_.prefetchesFor() && !isConvenient(*tickets)) return Admission::declined;
   if (waitForConflicts()) return Admission::waits;
   requireContents();
   findMissing(*tickets);
@@ -75,8 +92,22 @@ Resolver::Admission Resolver::admit() {
     if (access.reads) plan(access);
   }
   for (const Access& access : accesses)
-    if (Residency::of(*access.object).overLimit()) gather(*access.object);
+    if (!command_.prefetchesFor() && Residency::of(*access.object).overLimit())
+      gather(*access.object);
   return Admission::admitted;
+}
+
+bool Resolver::isConvenient(State::Tickets& tickets) {
+  Conflicts conflicts;
+  for (const Access& access : command_.resolution_->accesses) {
+    addConflicts(access, conflicts);
+    Residency& residency = Residency::of(*access.object);
+    if (residency.writerBefore(command_.prefetchesFor(), access.begin, access.end).event)
+      return false;
+    const auto [first, last] = residency.cover(access.begin, access.end);
+    if (std::any_of(first, last, [](const auto& entry) { return entry.second.lost; })) return false;
+  }
+  return conflicts.empty() && hasRoom(tickets);
 }
 
 bool Resolver::waitForConflicts() {

@@ -25,6 +25,18 @@ void Resolver::findMissing(State::Tickets& tickets) {
   }
 }
 
+// A quarter of the memory is left to commands that are admitted meanwhile: what they would evict
+// may be just what was brought.
+bool Resolver::hasRoom(State::Tickets& tickets) {
+  const DeviceMemory* const memory = tickets.memoryIn(space_);
+  if (!memory) return true;
+  uint64_t more = 0;
+  for (const Access& access : command_.resolution_->accesses)
+    if (const Residency& residency = Residency::of(*access.object); !memory->has(residency))
+      more += residency.storage().size();
+  return more == 0 || memory->shortage(more + memory->limit() / 4) == 0;
+}
+
 Resolver::Admission Resolver::makeRoom(State::Tickets& tickets, uint64_t least) {
   DeviceMemory* const memory = tickets.memoryIn(space_);
   std::vector<Residency*> own;
@@ -123,9 +135,11 @@ Resolver::Admission Resolver::makeRoomAfter(const Error& failure) {
   const auto tickets = State::of(context_).tickets().lock();
   endAllocating();
   DeviceMemory* const memory = tickets->memoryIn(space_);
+  if (!memory && command_.prefetchesFor()) return Admission::declined;
   if (!memory) throw failure;
   for (MemObject* object : missing_)
     if (!object->storage().find(space_)) memory->remove(Residency::of(*object));
+  if (command_.prefetchesFor()) return Admission::declined;
   if (State::of(context_).memoryTraffic().busy()) return Admission::needs_others;
   try {
     return makeRoom(*tickets, 1);

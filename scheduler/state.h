@@ -26,6 +26,7 @@ class State final : public ContextState {
   // edge that residency adds points to a lower one.
   struct Tickets {
     uint64_t next = 0;
+    uint64_t announced = 0;  // commands that said what they are going to write
     // Of the spaces that devices own, other than the host's.
     std::vector<DeviceMemory> memories;
 

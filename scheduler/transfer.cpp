@@ -8,7 +8,7 @@ namespace weft {
 TransferCommand::TransferCommand(Context& context, Device& executor, MemObject& object,
                                  size_t begin, size_t end, port::MemorySpace source,
                                  port::MemorySpace target)
-    : Command(context, executor),
+    : Command(context, executor, true),
       object_(&object),
       begin_(begin),
       end_(end),

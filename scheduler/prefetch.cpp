@@ -1,0 +1,121 @@
+// Data ahead of use: what a command reads is brought to its space while it still waits for others.
+//
+// A command that has to wait announces what it is going to write. The bytes that one reads are
+// final when nobody announced before it may still write them; until then a prefetch waits for
+// whoever does. It starts when the command is the next of its in-order queue, or when all that an
+// unordered one waits for is under way. It is a command of its own that claims and moves as others
+// do, but gives up where it would have to wait or to take memory from somebody: then the bytes move
+// when the command itself is admitted, as they would have without it.
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/command.h"
+#include "scheduler/residency.h"
+#include "scheduler/state.h"
+
+namespace weft {
+namespace {
+
+class PrefetchCommand final : public Command {
+ public:
+  PrefetchCommand(Context& context, Device& device, port::MemorySpace space, uint64_t announced,
+                  std::vector<Access> wanted)
+      : Command(context, device, false), announced_(announced), wanted_(std::move(wanted)) {
+    setSpace(space);
+    for (const Access& access : wanted_) objects_.emplace_back(access.object);
+  }
+
+  void after(Event& writer) { waitFor(writer, false); }
+  void launch() noexcept {
+    retain();  // the graph's reference, given up on completion
+    releaseGuard();
+  }
+
+ private:
+  void accesses(std::vector<Access>& list) override { list = wanted_; }
+  uint64_t prefetchesFor() const override { return announced_; }
+  std::string what() const override { return "a prefetch"; }
+  void finalize(cl_int) noexcept override { objects_.clear(); }
+
+  uint64_t announced_;
+  std::vector<Access> wanted_;
+  std::vector<Ref<MemObject>> objects_;
+};
+
+// What a command reads and has not got.
+struct Wanted {
+  std::vector<Access> now;
+  std::vector<Access> later;  // when these are done
+  std::vector<Ref<Event>> writers;
+
+  // Under the ticket lock.
+  void add(const Access& access, port::MemorySpace space, uint64_t announced) {
+    if (!access.reads) return;
+    Residency& residency = Residency::of(*access.object);
+    const Access read{access.object, access.begin, access.end, true, false};
+    const auto writer = residency.writerBefore(announced, access.begin, access.end);
+    if (!writer.event) {
+      if (residency.isStale(access.begin, access.end, space)) now.push_back(read);
+    } else if (writer.space != space) {
+      later.push_back(read);
+      writers.emplace_back(writer.event);
+    }
+  }
+};
+
+}  // namespace
+
+void Command::announce(WaitList waits) noexcept {
+  const Ref<Event> predecessor = std::exchange(predecessor_, nullptr);
+  if (unfinishedDependencies() == 0) return;  // claims them right now
+  try {
+    auto forecasted = std::make_unique<Resolution>();
+    forecasted->final = forecast(forecasted->accesses);
+    forecasted->dropWhatStays();
+    if (forecasted->accesses.empty()) return;
+    {
+      const auto tickets = State::of(context()).tickets().lock();
+      resolution_ = std::move(forecasted);
+      resolution_->announced = ++tickets->announced;
+      for (const Access& access : resolution_->accesses)
+        if (access.writes)
+          Residency::of(*access.object).announce(resolution_->announced, *this, space_);
+    }
+    if (predecessor) static_cast<Command&>(*predecessor).successor_.store(this);
+    if (isNear(predecessor, waits)) prefetch();
+  } catch (...) {  // it does without
+  }
+}
+
+// Either this sees that the predecessor was submitted, or that sees its successor.
+bool Command::isNear(const Ref<Event>& predecessor, WaitList waits) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!queue()->outOfOrder()) return !predecessor || predecessor->status() <= CL_SUBMITTED;
+  return std::all_of(waits.begin(), waits.end(), [](const Ref<Event>& event) {
+    return event->done() || (event->status() <= CL_SUBMITTED && event->type() != CL_COMMAND_USER);
+  });
+}
+
+void Command::prefetch() noexcept {
+  if (prefetched_.exchange(true) || runsWhereTheBytesAre()) return;
+  try {
+    Wanted wanted;
+    const uint64_t announced = resolution_->announced;
+    {
+      const auto tickets = State::of(context()).tickets().lock();
+      for (const Access& access : resolution_->accesses) wanted.add(access, space_, announced);
+    }
+    if (!wanted.now.empty())
+      make<PrefetchCommand>(context(), *device_, space_, announced, std::move(wanted.now))
+          ->launch();
+    // Where there is nothing else to wait for, the command itself is as early.
+    if (wanted.later.empty() || unfinishedDependencies() <= wanted.writers.size()) return;
+    const auto later =
+        make<PrefetchCommand>(context(), *device_, space_, announced, std::move(wanted.later));
+    for (const Ref<Event>& writer : wanted.writers) later->after(*writer);
+    later->launch();
+  } catch (...) {  // it does without
+  }
+}
+
+}  // namespace weft
