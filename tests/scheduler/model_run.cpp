@@ -37,9 +37,16 @@ class Runner {
     program_ = machine_->program();
   }
 
+  Runner(const Plan& plan, Choices& choices, int failures) : Runner(plan) {
+    choices_ = &choices;
+    failures_left_ = failures;
+  }
+
   RunResult run() {
     try {
-      if (plan_.options.threads == 1)
+      if (choices_)
+        runChosen();
+      else if (plan_.options.threads == 1)
         runAlone();
       else
         runThreads();
@@ -118,6 +125,42 @@ class Runner {
       if (event) event->wait();
   }
 
+  // --- one schedule of all there are ---
+  size_t able() const {
+    size_t count = 0;
+    for (size_t d = 0; d < plan_.devices.size(); ++d) count += machine_->fake(d)->able();
+    return count;
+  }
+  bool failsNow() {
+    if (failures_left_ == 0 || choices_->choose(2) == 0) return false;
+    --failures_left_;
+    return true;
+  }
+  // Of those that may end, the one of that number does.
+  void finishChosen(size_t index) {
+    size_t device = 0;
+    while (index >= machine_->fake(device)->able()) index -= machine_->fake(device++)->able();
+    const bool fails = failsNow();
+    machine_->fake(device)->finishAny(index, fails ? CL_OUT_OF_RESOURCES : 0);
+    result_.outcome.failed_operations += fails;
+  }
+  void runChosen() {
+    for (size_t i = 0; i < plan_.calls.size(); ++i) {
+      // The last calls read the results, from commands that have ended.
+      const bool last = plan_.calls[i].blocking;
+      while (const size_t count = able()) {
+        const size_t next = choices_->choose(count + !last);
+        if (next == count) break;
+        finishChosen(next);
+      }
+      if (!last && plan_.calls[i].movesData() && failsNow()) {
+        machine_->fake(size_t(plan_.queues[plan_.calls[i].queue].device))->failAllocations(1);
+        result_.outcome.failed_allocations = true;
+      }
+      call(int(i));
+    }
+  }
+
   void runAlone() {
     for (size_t i = 0; i < plan_.calls.size(); ++i) {
       call(int(i));
@@ -154,6 +197,11 @@ class Runner {
     if (plan_.options.threads > 1 || !manual()) {
       event.wait();
       return;
+    }
+    while (choices_ && !event.done()) {
+      const size_t count = able();
+      if (count == 0) throw Hang("an event never completes");
+      finishChosen(choices_->choose(count));
     }
     while (!event.done())
       if (!pump()) throw Hang("an event never completes");
@@ -320,6 +368,8 @@ class Runner {
 
   const Plan& plan_;
   std::mt19937_64 random_;
+  Choices* choices_ = nullptr;
+  int failures_left_ = 0;
   unsigned patience_ = 1;
   unsigned failing_percent_ = 0;
   std::unique_ptr<Machine> machine_;
@@ -337,5 +387,9 @@ class Runner {
 }  // namespace
 
 RunResult run(const Plan& plan) { return Runner(plan).run(); }
+
+RunResult run(const Plan& plan, Choices& choices, int failures) {
+  return Runner(plan, choices, failures).run();
+}
 
 }  // namespace weft::test::model

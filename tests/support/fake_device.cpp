@@ -220,6 +220,12 @@ bool FakeDevice::finishAny(uint64_t choice, port::OperationStatus status, bool o
   return true;
 }
 
+size_t FakeDevice::able() const {
+  const std::lock_guard lock(mutex_);
+  return size_t(std::count_if(entries_.begin(), entries_.end(),
+                              [&](const Entry& e) { return !e.taken && !blocked(e); }));
+}
+
 size_t FakeDevice::finishAll() {
   size_t count = 0;
   while (finish()) ++count;

@@ -113,6 +113,8 @@ class FakeDevice final : public port::Device {
   bool finishOperation(port::Operation& operation, port::OperationStatus status = 0);
   // One of those that may run: which, `choice` says. With `only_start` it is just started.
   bool finishAny(uint64_t choice, port::OperationStatus status = 0, bool only_start = false);
+  // How many those are.
+  size_t able() const;
   // Until none is pending, those submitted meanwhile included; how many there were.
   size_t finishAll();
 
