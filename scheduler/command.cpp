@@ -4,6 +4,7 @@
 #include "profiling/clock.h"
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
+#include "scheduler/step.h"
 
 namespace weft {
 namespace {
@@ -138,13 +139,16 @@ void Command::report(cl_int status, const char* why) const noexcept {
 }
 
 void Command::start() noexcept {
+  step::point();
   const uint64_t now = profiling::now();
   times_.submitted.store(now, std::memory_order_relaxed);
   advance(CL_SUBMITTED);
   if (!std::holds_alternative<std::monostate>(work)) {
     submitted_ = true;
     Command* const next = context().singleSpace() ? nullptr : nextInQueue();
+    step::point();
     stream_->submit(*this);  // and may be gone
+    step::point();
     if (!next) return;
     next->prefetch();
     next->releaseGuard();
@@ -157,6 +161,7 @@ void Command::start() noexcept {
 
 // The command that waits for this one in an in-order queue, with its guard held.
 Command* Command::nextInQueue() noexcept {
+  step::point();
   std::atomic_thread_fence(std::memory_order_seq_cst);  // after the status: see isNear()
   Command* const next = successor_.load(std::memory_order_acquire);
   if (next) next->holdAgain();

@@ -9,6 +9,7 @@
 #include "scheduler/callback_thread.h"
 #include "scheduler/queue.h"
 #include "scheduler/state.h"
+#include "scheduler/step.h"
 
 namespace weft {
 namespace {
@@ -80,6 +81,7 @@ Edge& Event::newEdge() {
 }
 
 void Event::waitFor(Event& dependency, bool carries_failure) {
+  step::point();
   if (dependency.done()) {
     if (carries_failure && dependency.status() < 0)
       dependency_failed_.store(true, std::memory_order_release);
@@ -88,13 +90,16 @@ void Event::waitFor(Event& dependency, bool carries_failure) {
   Edge& edge = newEdge();
   edge.set(*this, carries_failure);
   pending_.fetch_add(1, std::memory_order_relaxed);
+  step::point();
   Edge* head = dependency.waiters_.load(std::memory_order_acquire);
   do {
+    step::point();
     if (head == closed()) {
       // It finished meanwhile. The guard is held, so this cannot be the last count.
       if (carries_failure && dependency.status() < 0)
         dependency_failed_.store(true, std::memory_order_release);
       pending_.fetch_sub(1, std::memory_order_relaxed);
+      step::point();
       return;
     }
     edge.next = head;
@@ -107,6 +112,7 @@ void Event::releaseGuard() noexcept { dependencyDone(CL_COMPLETE, false); }
 void Event::holdAgain() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
 
 void Event::dependencyDone(cl_int status, bool carries_failure) noexcept {
+  step::point();
   if (carries_failure && status < 0) dependency_failed_.store(true, std::memory_order_release);
   if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) CompletionList::run(*this);
 }
@@ -118,8 +124,10 @@ void Event::advance(cl_int status) noexcept {
 
 void Event::complete(cl_int status) noexcept {
   const RuntimeScope scope;
+  step::point();
   settle(status);
   finalize(status);
+  step::point();
   times_.completed.store(profiling::now(), std::memory_order_relaxed);
   // Sequentially consistent with the sleeper's count and the callbacks' flag: either this thread
   // sees them, or they see the final status.
@@ -132,6 +140,7 @@ void Event::complete(cl_int status) noexcept {
 }
 
 void Event::closeAndNotify(cl_int status) noexcept {
+  step::point();
   Edge* edge = waiters_.exchange(closed(), std::memory_order_acq_rel);
   // Oldest first: the list is newest first.
   Edge* reversed = nullptr;

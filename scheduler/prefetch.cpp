@@ -12,6 +12,7 @@
 #include "scheduler/command.h"
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
+#include "scheduler/step.h"
 
 namespace weft {
 namespace {
@@ -81,6 +82,7 @@ void Command::announce(WaitList waits) noexcept {
         if (access.writes)
           Residency::of(*access.object).announce(resolution_->announced, *this, space_);
     }
+    step::point();
     if (predecessor) static_cast<Command&>(*predecessor).successor_.store(this);
     if (isNear(predecessor, waits)) prefetch();
   } catch (...) {  // it does without
@@ -89,6 +91,7 @@ void Command::announce(WaitList waits) noexcept {
 
 // Either this sees that the predecessor was submitted, or that sees its successor.
 bool Command::isNear(const Ref<Event>& predecessor, WaitList waits) {
+  step::point();
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!queue()->outOfOrder()) return !predecessor || predecessor->status() <= CL_SUBMITTED;
   return std::all_of(waits.begin(), waits.end(), [](const Ref<Event>& event) {
@@ -99,6 +102,7 @@ bool Command::isNear(const Ref<Event>& predecessor, WaitList waits) {
 void Command::prefetch() noexcept {
   if (prefetched_.exchange(true) || runsWhereTheBytesAre()) return;
   try {
+    step::point();
     Wanted wanted;
     const uint64_t announced = resolution_->announced;
     {

@@ -4,6 +4,7 @@
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
 #include "scheduler/state.h"
+#include "scheduler/step.h"
 
 namespace weft {
 
@@ -21,6 +22,8 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
                                                         : port::Order::in_order)) {}
 
 void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
+  step::point();
+  const step::Quiet quiet;
   auto tail = tail_.lock();
   if (!outOfOrder()) {
     if (tail->last) command.waitFor(*tail->last, false);

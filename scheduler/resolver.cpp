@@ -2,6 +2,7 @@
 
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
+#include "scheduler/step.h"
 #include "scheduler/transfer.h"
 
 namespace weft {
@@ -46,6 +47,7 @@ bool Resolver::claim() {
   }
   if (!command_.resolution_) return false;
   Resolution& resolution = *command_.resolution_;
+  step::point();
   if (State::of(context_).needsStaging())
     for (const Access& access : resolution.accesses) access.object->storage().in(port::host_space);
   const auto tickets = State::of(context_).tickets().lock();
@@ -76,6 +78,8 @@ void Resolution::dropWhatStays() {
 }
 
 Resolver::Admission Resolver::admit() {
+  step::point();
+  const step::Quiet quiet;
   const auto tickets = State::of(context_).tickets().lock();
   endAllocating();
   settleSpace();

@@ -10,6 +10,7 @@
 
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
+#include "scheduler/step.h"
 #include "scheduler/transfer.h"
 
 namespace weft {
@@ -123,6 +124,7 @@ void Resolver::endAllocating() {
 }
 
 Resolver::Admission Resolver::allocate() {
+  step::point();
   try {
     for (MemObject* object : missing_) object->storage().in(space_);
     return Admission::needs_memory;  // and has it: it can be tried again
@@ -132,6 +134,7 @@ Resolver::Admission Resolver::allocate() {
 }
 
 Resolver::Admission Resolver::makeRoomAfter(const Error& failure) {
+  const step::Quiet quiet;
   const auto tickets = State::of(context_).tickets().lock();
   endAllocating();
   DeviceMemory* const memory = tickets->memoryIn(space_);
