@@ -1,12 +1,12 @@
 # How parts of the compiler use LLVM, Clang and lld:
 #   weft_llvm_headers  to compile; for the parts that are linked into others.
-#   weft_llvm          static libraries, code generation for X86 and NVPTX only; for what is installed.
+#   weft_llvm          static libraries, code generation for X86, AMDGPU and NVPTX only; for what is installed.
 #                      Static, because loading the shared ones costs a new process 20 ms, and because
 #                      nothing else in a process may meet their symbols.
 #   weft_llvm_shared   the shared library with everything in it; for tests.
 find_program(WEFT_LLVM_CONFIG NAMES llvm-config-19 llvm-config HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
 execute_process(
-  COMMAND ${WEFT_LLVM_CONFIG} --link-static --libs x86 nvptx passes lto irreader linker bitwriter coverage
+  COMMAND ${WEFT_LLVM_CONFIG} --link-static --libs x86 amdgpu nvptx passes lto irreader linker bitwriter coverage
           frontendhlsl frontendoffloading frontendopenmp frontenddriver option windowsdriver
           debuginfodwarf debuginfopdb objcarcopts
   OUTPUT_VARIABLE llvm_libraries OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

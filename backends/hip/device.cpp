@@ -14,6 +14,7 @@ constexpr uint32_t vendor_amd = 0x1002, vendor_nvidia = 0x10de;
 // What kernels take as parameters on every target, less the hidden launch record.
 constexpr uint32_t parameter_bytes = 4096 - sizeof(port::GpuLaunch);
 constexpr uint32_t base_alignment = 256;
+constexpr uint64_t most_grid_items = 0xffffffff;
 
 constexpr const char* language_extensions[] = {
     "cl_khr_int64_base_atomics",
@@ -84,6 +85,10 @@ void Device::describeDevice() {
   capabilities_.preferred_work_group_multiple = count(Attribute::warp_size);
   context_->max_grid = {count(Attribute::max_grid_dim_x), count(Attribute::max_grid_dim_y),
                         count(Attribute::max_grid_dim_z)};
+  // AMD's dispatch packet counts a grid in work-items.
+  if (platform == Platform::amd)
+    for (uint64_t& groups : context_->max_grid)
+      groups = std::min(groups, most_grid_items / capabilities_.max_work_group_size);
   capabilities_.max_parameter_bytes = parameter_bytes;
   capabilities_.base_address_alignment_bytes = base_alignment;
   capabilities_.timer_resolution_ns = 1000;

@@ -1,5 +1,8 @@
 #include "compiler/client/client.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "compiler/client/cache.h"
 #include "compiler/client/connection.h"
 #include "compiler/client/location.h"
@@ -11,6 +14,13 @@ namespace weft {
 namespace {
 
 using namespace compiler;
+
+// What this LLVM makes code objects for; "host" is a software GPU of the tests.
+constexpr std::string_view amd_processors[] = {
+    "gfx900",  "gfx902",  "gfx904",  "gfx906",  "gfx908",  "gfx909",  "gfx90a",  "gfx90c",
+    "gfx940",  "gfx941",  "gfx942",  "gfx1010", "gfx1011", "gfx1012", "gfx1013", "gfx1030",
+    "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036", "gfx1100", "gfx1101",
+    "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1200", "gfx1201", "host"};
 
 class Client : public port::Compiler {
  public:
@@ -27,8 +37,9 @@ class Client : public port::Compiler {
     return run(jobOf(request, JobKind::build));
   }
   bool makes(const port::Target& target) const override {
-    return target.kind == port::TargetKind::host_cpu || target.kind == port::TargetKind::nvptx ||
-           (target.kind == port::TargetKind::amdgcn && target.cpu == "host");
+    if (target.kind == port::TargetKind::amdgcn)
+      return std::ranges::find(amd_processors, target.cpu) != std::end(amd_processors);
+    return target.kind != port::TargetKind::spirv;
   }
   std::vector<std::string> report() const override {
     const std::string daemon = findDaemon();

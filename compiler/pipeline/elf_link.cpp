@@ -94,32 +94,31 @@ llvm::Expected<Needs> undefinedSymbols(std::span<const char> object) {
   return needs;
 }
 
-llvm::Error runLld(const InputFile& object, const std::vector<std::unique_ptr<InputFile>>& stubs,
-                   const std::string& output) {
-  std::vector<const char*> arguments = {"ld.lld",
-                                        "-shared",
-                                        "--threads=1",
-                                        "--no-mmap-output-file",
-                                        "-Bsymbolic",
-                                        "--build-id=none",
-                                        "--no-rosegment",
-                                        "--hash-style=gnu",
-                                        "-z",
-                                        "noseparate-code",
-                                        "-z",
-                                        "norelro",
-                                        "-z",
-                                        "undefs",
-                                        "-o",
-                                        output.c_str(),
-                                        object.path().c_str()};
+using Stubs = std::vector<std::unique_ptr<InputFile>>;
+
+constexpr const char* common_arguments[] = {"ld.lld", "-shared", "--threads=1",
+                                            "--no-mmap-output-file", "--build-id=none"};
+constexpr const char* host_arguments[] = {
+    "-Bsymbolic", "--no-rosegment", "--hash-style=gnu", "-z", "noseparate-code", "-z", "norelro",
+    "-z",         "undefs"};
+constexpr const char* amd_arguments[] = {"--no-undefined"};
+
+llvm::Expected<port::Bytes> link(std::span<const char> object,
+                                 std::span<const char* const> own_arguments, const Stubs& stubs) {
+  const InputFile input(std::as_bytes(object));
+  OutputFile output;
+  std::vector<const char*> arguments(std::begin(common_arguments), std::end(common_arguments));
+  arguments.insert(arguments.end(), own_arguments.begin(), own_arguments.end());
+  arguments.insert(arguments.end(), {"-o", output.path().c_str(), input.path().c_str()});
   for (const auto& stub : stubs) arguments.push_back(stub->path().c_str());
   std::string log;
   llvm::raw_string_ostream stream(log);
   const bool ok = lld::elf::link(arguments, stream, stream, false, false);
   lld::CommonLinkerContext::destroy();
+  port::Bytes result = output.take();
   if (!ok) return llvm::createStringError("linking failed: " + log);
-  return llvm::Error::success();
+  if (result.empty()) return llvm::createStringError("linking gave no file");
+  return result;
 }
 
 }  // namespace
@@ -129,16 +128,14 @@ llvm::Expected<port::Bytes> linkSharedObject(std::span<const char> object) {
   if (!needs) return needs.takeError();
   if (!needs->unknown.empty())
     return llvm::createStringError("undefined: " + llvm::join(needs->unknown, ", "));
-  const InputFile input(std::as_bytes(object));
-  std::vector<std::unique_ptr<InputFile>> stubs;
+  Stubs stubs;
   for (const std::string& library : needs->libraries)
     stubs.push_back(std::make_unique<InputFile>(emptyLibrary(library)));
-  OutputFile output;
-  llvm::Error error = runLld(input, stubs, output.path());
-  port::Bytes result = output.take();
-  if (error) return error;
-  if (result.empty()) return llvm::createStringError("linking gave no file");
-  return result;
+  return link(object, host_arguments, stubs);
+}
+
+llvm::Expected<port::Bytes> linkCodeObject(std::span<const char> object) {
+  return link(object, amd_arguments, {});
 }
 
 }  // namespace weft::compiler

@@ -16,4 +16,7 @@ namespace weft::compiler {
 // `object` needs a function that none of them has. Not thread-safe: lld has global state.
 llvm::Expected<port::Bytes> linkSharedObject(std::span<const char> object);
 
+// Of code for AMD's GPUs: nothing may be undefined.
+llvm::Expected<port::Bytes> linkCodeObject(std::span<const char> object);
+
 }  // namespace weft::compiler

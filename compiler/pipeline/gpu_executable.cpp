@@ -13,6 +13,7 @@
 #include <llvm/Transforms/Scalar/Scalarizer.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/target_module.h"
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/work_items.h"
@@ -131,7 +132,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   lowerGpuAtomics(*gpu.module);
   if (llvm::Error error = checkFunctions(*gpu.module)) return error;
   if (llvm::Error error = verify(*gpu.module)) return error;
-  finishLowering(gpu, image.target);
+  finishLowering(gpu, machine, image.target);
   optimise(*gpu.module, machine, options.optimise);
   splitUnalignedVectors(*gpu.module);
   for (const GpuKernel& kernel : gpu.kernels) {
@@ -154,6 +155,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   if (llvm::Error error = linkBuiltins(module)) return error;
   if (llvm::Error error = defineOwnMath(module)) return error;
   retarget(module, machine);
+  if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);
   simplify(module, nullptr);  // the address spaces are not the machine's yet
   readAccesses(module, image.kernels);

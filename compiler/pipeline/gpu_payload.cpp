@@ -3,6 +3,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/host_module.h"
 #include "compiler/pipeline/elf_link.h"
 
@@ -22,8 +23,12 @@ llvm::Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::Targ
 
 }  // namespace
 
-void finishLowering(GpuModule& gpu, const port::Target& target) {
-  if (isSoftwareGpu(target)) makeHostModule(gpu);
+void finishLowering(GpuModule& gpu, const llvm::TargetMachine& machine,
+                    const port::Target& target) {
+  if (isSoftwareGpu(target))
+    makeHostModule(gpu);
+  else if (target.kind == port::TargetKind::amdgcn)
+    makeAmdModule(gpu, machine.createDataLayout());
 }
 
 llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachine& machine,
@@ -32,7 +37,7 @@ llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachin
   auto code = emit(module, machine,
                    text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
   if (!code) return code.takeError();
-  if (!text) return linkSharedObject(*code);
+  if (!text) return isSoftwareGpu(target) ? linkSharedObject(*code) : linkCodeObject(*code);
   const auto* bytes = reinterpret_cast<const std::byte*>(code->data());
   return port::Bytes(bytes, bytes + code->size());
 }

@@ -12,12 +12,14 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
+#include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/host_module.h"
 
 namespace weft::compiler {
 namespace {
 
 constexpr const char* host_triple = "x86_64-unknown-linux-gnu";
+constexpr const char* amd_triple = "amdgcn-amd-amdhsa";
 constexpr const char* nvidia_triple = "nvptx64-nvidia-cuda";
 // The newest processor that this LLVM knows. PTX for an older one runs on every newer one.
 constexpr unsigned newest_sm = 90;
@@ -94,6 +96,16 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> nvidiaMachine(const port::T
                    options);
 }
 
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> amdMachine(const port::Target& target,
+                                                                const Options& options) {
+  auto machine = machineOf(
+      {amd_triple, target.cpu, amdFeatures(target.features), llvm::Reloc::PIC_, std::nullopt},
+      options);
+  if (machine && !(*machine)->getMCSubtargetInfo()->isCPUStringValid(target.cpu))
+    return llvm::createStringError("no AMD processor: " + target.cpu);
+  return machine;
+}
+
 }  // namespace
 
 void initialiseTargets() {
@@ -103,6 +115,10 @@ void initialiseTargets() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
@@ -119,8 +135,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::T
     case port::TargetKind::nvptx:
       return nvidiaMachine(target, options);
     case port::TargetKind::amdgcn:
-      if (isSoftwareGpu(target)) return hostMachine(target, options);
-      break;
+      return isSoftwareGpu(target) ? hostMachine(target, options) : amdMachine(target, options);
     case port::TargetKind::spirv:
       break;
   }

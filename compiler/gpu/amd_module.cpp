@@ -1,0 +1,317 @@
+#include "compiler/gpu/amd_module.h"
+
+#include <array>
+#include <cstdint>
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsAMDGPU.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::CallInst;
+using llvm::Function;
+using llvm::Value;
+using Builder = llvm::IRBuilder<>;
+namespace Intrinsic = llvm::Intrinsic;
+
+// HIP 5's reader of version 5 does not take all that LLVM writes; that of 4 takes everything.
+constexpr uint32_t code_object_version = 400;
+constexpr unsigned global_space = 1, constant_space = 4, private_space = 5;
+constexpr const char* unused_arguments[] = {
+    "amdgpu-no-implicitarg-ptr",    "amdgpu-no-hostcall-ptr",  "amdgpu-no-heap-ptr",
+    "amdgpu-no-default-queue",      "amdgpu-no-queue-ptr",     "amdgpu-no-completion-action",
+    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-lds-kernel-id",
+};
+constexpr llvm::StringLiteral intrinsic_prefix = "llvm.nvvm.";
+// Of the dispatch packet: uint16_t workgroup_size[3], uint32_t grid_size[3] in work-items.
+constexpr uint64_t group_size_offset = 4, grid_size_offset = 12;
+constexpr Intrinsic::ID work_item_ids[] = {Intrinsic::amdgcn_workitem_id_x,
+                                           Intrinsic::amdgcn_workitem_id_y,
+                                           Intrinsic::amdgcn_workitem_id_z};
+constexpr Intrinsic::ID group_ids[] = {Intrinsic::amdgcn_workgroup_id_x,
+                                       Intrinsic::amdgcn_workgroup_id_y,
+                                       Intrinsic::amdgcn_workgroup_id_z};
+
+Value* packetField(Builder& builder, uint64_t offset, llvm::Type* type) {
+  Value* packet = builder.CreateIntrinsic(Intrinsic::amdgcn_dispatch_ptr, {}, {});
+  Value* place = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), packet, offset);
+  auto* load = builder.CreateAlignedLoad(type, place, llvm::Align(type->getIntegerBitWidth() / 8));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(builder.getContext(), {}));
+  return load;
+}
+
+Value* workItemId(Builder& builder, CallInst&, unsigned d) {
+  return builder.CreateIntrinsic(work_item_ids[d], {}, {});
+}
+Value* groupId(Builder& builder, CallInst&, unsigned d) {
+  return builder.CreateIntrinsic(group_ids[d], {}, {});
+}
+Value* groupSize(Builder& builder, CallInst&, unsigned d) {
+  Value* size = packetField(builder, group_size_offset + 2 * d, builder.getInt16Ty());
+  return builder.CreateZExt(size, builder.getInt32Ty());
+}
+Value* gridSize(Builder& builder, CallInst& call, unsigned d) {
+  Value* items = packetField(builder, grid_size_offset + 4 * d, builder.getInt32Ty());
+  return builder.CreateUDiv(items, groupSize(builder, call, d));
+}
+
+void fence(Builder& builder, llvm::AtomicOrdering order, llvm::StringRef scope) {
+  builder.CreateFence(order, builder.getContext().getOrInsertSyncScopeID(scope));
+}
+Value* fenceDevice(Builder& builder, CallInst&, unsigned) {
+  fence(builder, llvm::AtomicOrdering::SequentiallyConsistent, "agent");
+  return nullptr;
+}
+Value* fenceSystem(Builder& builder, CallInst&, unsigned) {
+  fence(builder, llvm::AtomicOrdering::SequentiallyConsistent, "");
+  return nullptr;
+}
+Value* fenceGroup(Builder& builder, CallInst&, unsigned) {
+  fence(builder, llvm::AtomicOrdering::SequentiallyConsistent, "workgroup");
+  return nullptr;
+}
+// The hardware's barrier orders nothing by itself.
+Value* barrier(Builder& builder, CallInst&, unsigned) {
+  fence(builder, llvm::AtomicOrdering::Release, "workgroup");
+  builder.CreateIntrinsic(Intrinsic::amdgcn_s_barrier, {}, {});
+  fence(builder, llvm::AtomicOrdering::Acquire, "workgroup");
+  return nullptr;
+}
+
+Value* isLocal(Builder& builder, CallInst& call, unsigned) {
+  return builder.CreateIntrinsic(Intrinsic::amdgcn_is_shared, {}, {call.getArgOperand(0)});
+}
+Value* isGlobal(Builder& builder, CallInst& call, unsigned) {
+  Value* pointer = call.getArgOperand(0);
+  Value* is_private = builder.CreateIntrinsic(Intrinsic::amdgcn_is_private, {}, {pointer});
+  return builder.CreateNot(builder.CreateOr(isLocal(builder, call, 0), is_private));
+}
+
+// Lanes exchange values within halves of a wave of 64, too: what a warp of 32 is to the program.
+Value* shuffleUp(Builder& builder, CallInst& call, unsigned) {
+  constexpr uint32_t lanes = 32, all = ~0u;
+  Value* low = builder.CreateIntrinsic(Intrinsic::amdgcn_mbcnt_lo, {},
+                                       {builder.getInt32(all), builder.getInt32(0)});
+  Value* lane =
+      builder.CreateIntrinsic(Intrinsic::amdgcn_mbcnt_hi, {}, {builder.getInt32(all), low});
+  Value* in_half = builder.CreateAnd(lane, builder.getInt32(lanes - 1));
+  Value* by = call.getArgOperand(2);
+  Value* from =
+      builder.CreateSelect(builder.CreateICmpUGE(in_half, by), builder.CreateSub(lane, by), lane);
+  return builder.CreateIntrinsic(Intrinsic::amdgcn_ds_bpermute, {},
+                                 {builder.CreateShl(from, 2), call.getArgOperand(1)});
+}
+
+struct Row {
+  llvm::StringLiteral name;  // without "llvm.nvvm."
+  Value* (*make)(Builder& builder, CallInst& call, unsigned dimension);
+  unsigned dimension = 0;
+};
+constexpr Row rows[] = {
+    {"read.ptx.sreg.tid.x", workItemId, 0},
+    {"read.ptx.sreg.tid.y", workItemId, 1},
+    {"read.ptx.sreg.tid.z", workItemId, 2},
+    {"read.ptx.sreg.ctaid.x", groupId, 0},
+    {"read.ptx.sreg.ctaid.y", groupId, 1},
+    {"read.ptx.sreg.ctaid.z", groupId, 2},
+    {"read.ptx.sreg.ntid.x", groupSize, 0},
+    {"read.ptx.sreg.ntid.y", groupSize, 1},
+    {"read.ptx.sreg.ntid.z", groupSize, 2},
+    {"read.ptx.sreg.nctaid.x", gridSize, 0},
+    {"read.ptx.sreg.nctaid.y", gridSize, 1},
+    {"read.ptx.sreg.nctaid.z", gridSize, 2},
+    {"membar.gl", fenceDevice},
+    {"membar.sys", fenceSystem},
+    {"membar.cta", fenceGroup},
+    {"barrier0", barrier},
+    {"isspacep.shared", isLocal},
+    {"isspacep.global", isGlobal},
+    {"shfl.sync.up.i32", shuffleUp},
+};
+
+const Row* find(llvm::StringRef name) {
+  if (!name.consume_front(intrinsic_prefix)) return nullptr;
+  const auto* const row = llvm::find_if(rows, [&](const Row& r) { return r.name == name; });
+  return row == std::end(rows) ? nullptr : row;
+}
+
+void replaceCalls(Function& intrinsic, const Row& row) {
+  for (llvm::User* user : llvm::make_early_inc_range(intrinsic.users())) {
+    auto* call = llvm::cast<CallInst>(user);
+    Builder builder(call);
+    if (Value* value = row.make(builder, *call, row.dimension)) call->replaceAllUsesWith(value);
+    call->eraseFromParent();
+  }
+  intrinsic.eraseFromParent();
+}
+
+// One agent's memory is what kernels share: wider scopes cost caches.
+void narrowAtomics(Function& function) {
+  const auto agent = function.getContext().getOrInsertSyncScopeID("agent");
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) rmw->setSyncScopeID(agent);
+    if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
+      exchange->setSyncScopeID(agent);
+  }
+}
+
+// Variables have to be in private memory, where their lives are not marked through generic
+// pointers.
+void movePrivate(Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+        call && call->isLifetimeStartOrEnd()) {
+      call->eraseFromParent();
+      continue;
+    }
+    auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (!variable || variable->getAddressSpace() == private_space) continue;
+    Builder builder(variable);
+    auto* moved =
+        builder.CreateAlloca(variable->getAllocatedType(), private_space, variable->getArraySize());
+    moved->setAlignment(variable->getAlign());
+    variable->replaceAllUsesWith(builder.CreateAddrSpaceCast(moved, variable->getType()));
+    variable->eraseFromParent();
+  }
+}
+
+// Nothing is in no space.
+void moveGlobals(llvm::Module& module) {
+  llvm::SmallVector<llvm::GlobalVariable*> variables;
+  for (llvm::GlobalVariable& variable : module.globals())
+    if (variable.getAddressSpace() == 0) variables.push_back(&variable);
+  for (llvm::GlobalVariable* variable : variables) {
+    auto* moved = new llvm::GlobalVariable(
+        module, variable->getValueType(), variable->isConstant(), variable->getLinkage(),
+        variable->hasInitializer() ? variable->getInitializer() : nullptr, "", nullptr,
+        llvm::GlobalValue::NotThreadLocal, variable->isConstant() ? constant_space : global_space);
+    moved->copyAttributesFrom(variable);
+    moved->takeName(variable);
+    variable->replaceAllUsesWith(llvm::ConstantExpr::getAddrSpaceCast(moved, variable->getType()));
+    variable->eraseFromParent();
+  }
+}
+
+// The most work-items that limitGroups() has noted for the kernel, or 0.
+uint64_t notedGroupSize(const Function& kernel) {
+  const llvm::NamedMDNode* notes = kernel.getParent()->getNamedMetadata("nvvm.annotations");
+  if (!notes) return 0;
+  for (const llvm::MDNode* note : notes->operands()) {
+    const auto* of = llvm::mdconst::dyn_extract_or_null<Function>(note->getOperand(0));
+    const auto* what = llvm::dyn_cast<llvm::MDString>(note->getOperand(1));
+    if (of == &kernel && what && what->getString() == "maxntidx")
+      return llvm::mdconst::extract<llvm::ConstantInt>(note->getOperand(2))->getZExtValue();
+  }
+  return 0;
+}
+
+// The kernel with what is passed by value in the segment of its arguments.
+class KernelMove {
+ public:
+  KernelMove(Function& kernel, const llvm::Argument* launch) : kernel_(kernel), launch_(launch) {}
+
+  Function* run() {
+    llvm::SmallVector<llvm::Type*> types;
+    for (const llvm::Argument& argument : kernel_.args())
+      types.push_back(argument.hasByValAttr()
+                          ? llvm::PointerType::get(kernel_.getContext(), constant_space)
+                          : argument.getType());
+    auto* type = llvm::FunctionType::get(kernel_.getReturnType(), types, false);
+    made_ = Function::Create(type, Function::ExternalLinkage, "", kernel_.getParent());
+    made_->addFnAttrs(
+        llvm::AttrBuilder(kernel_.getContext(), kernel_.getAttributes().getFnAttrs()));
+    made_->setCallingConv(llvm::CallingConv::AMDGPU_KERNEL);
+    made_->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+    describe();
+    made_->splice(made_->begin(), &kernel_);
+    Builder builder(&*made_->getEntryBlock().getFirstInsertionPt());
+    for (llvm::Argument& argument : kernel_.args()) move(builder, argument);
+    made_->takeName(&kernel_);
+    return made_;
+  }
+
+ private:
+  void move(Builder& builder, llvm::Argument& from) {
+    llvm::Argument& to = *made_->getArg(from.getArgNo());
+    to.takeName(&from);
+    if (!from.hasByValAttr()) {
+      made_->addParamAttrs(
+          from.getArgNo(),
+          llvm::AttrBuilder(kernel_.getContext(),
+                            kernel_.getAttributes().getParamAttrs(from.getArgNo())));
+      from.replaceAllUsesWith(&to);
+      return;
+    }
+    llvm::Type* type = from.getParamByValType();
+    const llvm::Align alignment = from.getParamAlign().valueOrOne();
+    to.addAttr(llvm::Attribute::getWithByRefType(kernel_.getContext(), type));
+    to.addAttr(llvm::Attribute::getWithAlignment(kernel_.getContext(), alignment));
+    Value* place = &to;
+    if (&from != launch_) {
+      // The kernel may write its copy.
+      auto* copy = builder.CreateAlloca(type, private_space);
+      copy->setAlignment(alignment);
+      builder.CreateMemCpy(copy, alignment, &to, alignment,
+                           kernel_.getDataLayout().getTypeAllocSize(type));
+      place = copy;
+    }
+    from.replaceAllUsesWith(builder.CreateAddrSpaceCast(place, from.getType()));
+  }
+
+  // The kernels read their own launch structure and none of the runtime's hidden arguments.
+  void describe() {
+    const uint64_t noted = notedGroupSize(kernel_);
+    made_->addFnAttr("amdgpu-flat-work-group-size", "1," + std::to_string(noted ? noted : 1024));
+    made_->addFnAttr("amdgpu-implicitarg-num-bytes", "0");
+    for (const char* const hidden : unused_arguments) made_->addFnAttr(hidden);
+  }
+
+  Function& kernel_;
+  const llvm::Argument* launch_;
+  Function* made_ = nullptr;
+};
+
+}  // namespace
+
+void makeAmdModule(GpuModule& gpu, const llvm::DataLayout& layout) {
+  llvm::Module& module = *gpu.module;
+  module.setDataLayout(layout);
+  module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", code_object_version);
+  moveGlobals(module);
+  for (GpuKernel& kernel : gpu.kernels) {
+    Function* const old = kernel.function;
+    kernel.function = KernelMove(*old, kernel.launch).run();
+    old->replaceAllUsesWith(llvm::PoisonValue::get(old->getType()));
+    old->eraseFromParent();
+  }
+  if (llvm::NamedMDNode* notes = module.getNamedMetadata("nvvm.annotations"))
+    notes->eraseFromParent();
+  for (Function& function : llvm::make_early_inc_range(module)) {
+    if (!function.isDeclaration()) {
+      narrowAtomics(function);
+      movePrivate(function);
+    } else if (const Row* row = find(function.getName())) {
+      replaceCalls(function, *row);
+    }
+  }
+}
+
+std::string amdFeatures(llvm::StringRef features) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  features.split(parts, ':', -1, false);
+  std::string result;
+  for (const llvm::StringRef part : parts) {
+    if (!result.empty()) result += ',';
+    result += part.back();
+    result += part.drop_back().str();
+  }
+  return result;
+}
+
+}  // namespace weft::compiler
