@@ -16,7 +16,7 @@ struct MathName {
 
 inline constexpr llvm::StringLiteral math_prefix = "__weft_sleef_";
 
-// "__weft_sleef_sin_u10_float4"
+// "__weft_sleef_sin_u35_float4"
 inline std::optional<MathName> parseMathName(llvm::StringRef symbol) {
   if (!symbol.consume_front(math_prefix)) return std::nullopt;
   MathName name;

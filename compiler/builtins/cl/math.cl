@@ -1,5 +1,6 @@
 // OpenCL C 6.15.2, math functions that SLEEF answers, alone or with its domain completed. Bounds in
-// the comments are those of the full profile, in ULP of float.
+// the comments are those of the full profile, in ULP of float. Where the bound is 4 or more, SLEEF's
+// 3.5 are enough, at half the time of its 1.0.
 #include "sleef.def"
 
 #define PI 3.14159265358979323846264338327950288
@@ -11,12 +12,12 @@
   PURE T##n name(T##n x, T##n y) { return __weft_sleef_##f##_##T##n(x, y); }
 #define PLAIN1(name, f) WIDTHS(DEFINE_PLAIN1, float, name, f) WIDTHS(DEFINE_PLAIN1, double, name, f)
 #define PLAIN2(name, f) WIDTHS(DEFINE_PLAIN2, float, name, f) WIDTHS(DEFINE_PLAIN2, double, name, f)
-PLAIN1(acos, acos_u10)
-PLAIN1(asin, asin_u10)
-PLAIN1(atan, atan_u10)
+PLAIN1(acos, acos_u35)
+PLAIN1(asin, asin_u35)
+PLAIN1(atan, atan_u35)
 PLAIN1(atanh, atanh_u10)
 PLAIN1(cbrt, cbrt_u10)
-PLAIN1(cos, cos_u10)
+PLAIN1(cos, cos_u35)
 PLAIN1(erf, erf_u10)
 PLAIN1(erfc, erfc_u15)
 PLAIN1(exp2, exp2_u10)
@@ -25,10 +26,10 @@ PLAIN1(expm1, expm1_u10)
 PLAIN1(log, log_u10)
 PLAIN1(log2, log2_u10)
 PLAIN1(log10, log10_u10)
-PLAIN1(sin, sin_u10)
-PLAIN1(tan, tan_u10)
-PLAIN1(tanh, tanh_u10)
-PLAIN2(atan2, atan2_u10)
+PLAIN1(sin, sin_u35)
+PLAIN1(tan, tan_u35)
+PLAIN1(tanh, tanh_u35)
+PLAIN2(atan2, atan2_u35)
 PLAIN2(hypot, hypot_u05)
 
 WIDTHS(DEFINE_PLAIN1, float, exp, exp_u10)
@@ -53,12 +54,12 @@ WIDTHS(DEFINE_EXP_DOUBLE, )
   PURE T##n sinh(T##n x) {                                                                        \
     const T##n half_root = __weft_sleef_exp_u10_##T##n(ABS(x) * (T##n)((T)0.5));                  \
     const T##n far = COPYSIGN((T##n)((T)0.5) * half_root * half_root, x);                         \
-    return ABS(x) > (T##n)(HYPERBOLIC_LIMIT_##T) ? far : __weft_sleef_sinh_u10_##T##n(x);         \
+    return ABS(x) > (T##n)(HYPERBOLIC_LIMIT_##T) ? far : __weft_sleef_sinh_u35_##T##n(x);         \
   }                                                                                               \
   PURE T##n cosh(T##n x) {                                                                        \
     const T##n half_root = __weft_sleef_exp_u10_##T##n(ABS(x) * (T##n)((T)0.5));                  \
     const T##n far = (T##n)((T)0.5) * half_root * half_root;                                      \
-    return ABS(x) > (T##n)(HYPERBOLIC_LIMIT_##T) ? far : __weft_sleef_cosh_u10_##T##n(x);         \
+    return ABS(x) > (T##n)(HYPERBOLIC_LIMIT_##T) ? far : __weft_sleef_cosh_u35_##T##n(x);         \
   }                                                                                               \
   PURE T##n asinh(T##n x) {                                                                       \
     const T##n far = COPYSIGN(__weft_sleef_log_u10_##T##n(ABS(x)) + (T##n)((T)LN2), x);           \
@@ -132,8 +133,8 @@ WIDTHS(DEFINE_GAMMA, )
   }
 #define DEFINE_SINCOS(space, n, T, I)                     \
   OVERLOAD T##n sincos(T##n x, space T##n* cosine) {      \
-    *cosine = __weft_sleef_cos_u10_##T##n(x);             \
-    return __weft_sleef_sin_u10_##T##n(x);                \
+    *cosine = __weft_sleef_cos_u35_##T##n(x);             \
+    return __weft_sleef_sin_u35_##T##n(x);                \
   }
 #define DEFINE_WITH_POINTER(n, V, T, U, I, B) \
   STORABLE_SPACES(DEFINE_LGAMMA_R, n, T, I)         \
