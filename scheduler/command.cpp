@@ -159,11 +159,11 @@ void Command::start() noexcept {
   complete(CL_COMPLETE);
 }
 
-// The command that waits for this one in an in-order queue, with its guard held.
+// The command that waits for this one in an in-order queue, with its guard held. One that comes
+// later sees that this one is under way.
 Command* Command::nextInQueue() noexcept {
   step::point();
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // after the status: see isNear()
-  Command* const next = successor_.load(std::memory_order_acquire);
+  Command* const next = successor_.exchange(this, std::memory_order_acq_rel);
   if (next) next->holdAgain();
   return next;
 }

@@ -93,8 +93,9 @@ class Command : public Event, protected port::Operation {
   Device* device_;
   port::Stream* stream_;
   Ref<Join> epoch_;
-  Ref<Event> predecessor_;                    // in-order, while it is enqueued
-  std::atomic<Command*> successor_{nullptr};  // in-order: waits for this one
+  Ref<Event> predecessor_;  // in-order, while it is enqueued
+  // In-order: waits for this one; this one itself when it was submitted before there was one.
+  std::atomic<Command*> successor_{nullptr};
   std::atomic<bool> prefetched_{false};
   port::MemorySpace space_;
   std::unique_ptr<Resolution> resolution_;  // in contexts of several spaces

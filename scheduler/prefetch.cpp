@@ -83,17 +83,19 @@ void Command::announce(WaitList waits) noexcept {
           Residency::of(*access.object).announce(resolution_->announced, *this, space_);
     }
     step::point();
-    if (predecessor) static_cast<Command&>(*predecessor).successor_.store(this);
     if (isNear(predecessor, waits)) prefetch();
   } catch (...) {  // it does without
   }
 }
 
-// Either this sees that the predecessor was submitted, or that sees its successor.
+// Otherwise the predecessor in the queue starts the prefetch when it is submitted.
 bool Command::isNear(const Ref<Event>& predecessor, WaitList waits) {
-  step::point();
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!queue()->outOfOrder()) return !predecessor || predecessor->status() <= CL_SUBMITTED;
+  if (predecessor) {
+    Command* under_way = nullptr;
+    auto& successor = static_cast<Command&>(*predecessor).successor_;
+    return !successor.compare_exchange_strong(under_way, this, std::memory_order_acq_rel) ||
+           predecessor->done();
+  }
   return std::all_of(waits.begin(), waits.end(), [](const Ref<Event>& event) {
     return event->done() || (event->status() <= CL_SUBMITTED && event->type() != CL_COMMAND_USER);
   });
