@@ -7,6 +7,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/passes/lane_loops.h"
+#include "compiler/passes/region_caller.h"
 #include "core/ports/launch.h"
 
 namespace weft::compiler {
@@ -19,65 +20,6 @@ using llvm::Value;
 using Builder = llvm::IRBuilder<>;
 
 constexpr uint64_t capacity_multiple = 64;
-
-// Calls to region functions: the kernel's own arguments, the environment, the group slots.
-class RegionCaller {
- public:
-  RegionCaller(const KernelBody& body, llvm::SmallVector<Value*> arguments)
-      : first_(body.firstHidden()), arguments_(std::move(arguments)) {}
-
-  Value*& hidden(unsigned parameter) { return arguments_[first_ + parameter]; }
-  const llvm::SmallVector<Value*>& arguments() const { return arguments_; }
-
-  llvm::CallInst* call(Builder& builder, const Region& region, const Lane& lane,
-                       llvm::ArrayRef<Value*> slots, llvm::ArrayRef<Value*> slot_results) {
-    llvm::SmallVector<Value*> all = arguments_;
-    for (unsigned d = 0; d < 3; ++d) all[first_ + env::local_id + d] = lane.local_id[d];
-    all[first_ + env::lane] = lane.lane;
-    llvm::append_range(all, slots);
-    llvm::append_range(all, slot_results);
-    return builder.CreateCall(region.function, all);
-  }
-
-  std::array<Value*, 3> localSize() {
-    return {hidden(env::local_size), hidden(env::local_size + 1), hidden(env::local_size + 2)};
-  }
-
- private:
-  unsigned first_;
-  llvm::SmallVector<Value*> arguments_;
-};
-
-Value* statePlace(Builder& builder, const SplitKernel& split, RegionCaller& caller, Value* lane) {
-  return split.layout.address(builder, split.state_slot, caller.hidden(env::context),
-                              caller.hidden(env::lane_capacity), lane);
-}
-
-// The least and the greatest of the lanes' states.
-struct StateRange {
-  AllocaInst *least, *greatest;
-
-  static StateRange create(Builder& builder) {
-    return {builder.CreateAlloca(builder.getInt32Ty(), nullptr, "least"),
-            builder.CreateAlloca(builder.getInt32Ty(), nullptr, "greatest")};
-  }
-  void reset(Builder& builder) const {
-    builder.CreateStore(builder.getInt32(~0u), least);
-    builder.CreateStore(builder.getInt32(0), greatest);
-  }
-  void include(Builder& builder, Value* state) const {
-    fold(builder, least, llvm::Intrinsic::umin, state);
-    fold(builder, greatest, llvm::Intrinsic::umax, state);
-  }
-  static void fold(Builder& builder, AllocaInst* place, llvm::Intrinsic::ID id, Value* state) {
-    Value* old = builder.CreateLoad(builder.getInt32Ty(), place);
-    builder.CreateStore(builder.CreateBinaryIntrinsic(id, old, state), place);
-  }
-  Value* agree(Builder& builder) const {
-    return builder.CreateICmpEQ(builder.CreateLoad(builder.getInt32Ty(), least),
-                                builder.CreateLoad(builder.getInt32Ty(), greatest));
-  }
-};
 
 // The way for lanes that went apart: takes every lane through the region that it is at, until all
 // agree again. Returns what they agree on. Parameters are those of a region, with a pointer to all
@@ -149,7 +91,7 @@ Value* DivergentFunction::step(Builder& builder, RegionCaller& caller, const Lan
     BasicBlock* block = BasicBlock::Create(builder.getContext(), "region", function_);
     choice->addCase(builder.getInt32(k), block);
     builder.SetInsertPoint(block);
-    Value* outcome = caller.call(builder, split_.regions[k], lane, values, results);
+    Value* outcome = caller.call(builder, split_.regions[k].function, lane, values, results);
     builder.CreateStore(outcome, place);
     builder.CreateBr(join);
     next.push_back({outcome, block});
@@ -178,7 +120,6 @@ class EntryEmitter {
   void enterGroup(const std::array<Value*, 3>& group);
   void emitGroup(RegionCaller& caller);
   void emitRegion(RegionCaller& caller, unsigned index);
-  void dispatch(RegionCaller& caller, const Region& region, Value* outcome);
   void callDivergent(RegionCaller& caller);
   void switchTo(Value* state, llvm::ArrayRef<unsigned> outcomes);
   BasicBlock* newBlock(const llvm::Twine& name) {
@@ -394,17 +335,14 @@ void EntryEmitter::emitRegion(RegionCaller& caller, unsigned index) {
   }
   bool save_state = region.outcomes.size() > 1 && !region.uniform_outcome;
   if (save_state) range_.reset(builder_);
-  llvm::CallInst* call = nullptr;
-  emitLaneLoops(builder_, caller.localSize(), region.access_group, [&](const Lane& lane) {
-    call = caller.call(builder_, region, lane, values, results);
-    if (save_state) {
-      auto* store = builder_.CreateStore(call, statePlace(builder_, split_, caller, lane.lane));
-      store->setMetadata(llvm::LLVMContext::MD_access_group, region.access_group);
-      range_.include(builder_, call);
-    } else {
-      builder_.CreateStore(call, outcome_);
-    }
-  });
+  const LaneRun run{
+      builder_, split_, caller, region, values, results, save_state ? &range_ : nullptr, outcome_};
+  llvm::SmallVector<llvm::CallInst*> calls;
+  if (region.vector) {
+    emitVectorOrLanes(run, calls);
+  } else {
+    calls.push_back(emitLanes(run));
+  }
   for (unsigned i = 0; i < slots_.size(); ++i)
     builder_.CreateStore(builder_.CreateLoad(split_.group_slots[i], slot_results_[i]), slots_[i]);
   if (region.outcomes.empty()) {
@@ -417,8 +355,10 @@ void EntryEmitter::emitRegion(RegionCaller& caller, unsigned index) {
   } else {
     switchTo(builder_.CreateLoad(builder_.getInt32Ty(), outcome_), region.outcomes);
   }
-  llvm::InlineFunctionInfo info;
-  llvm::InlineFunction(*call, info);
+  for (llvm::CallInst* call : calls) {
+    llvm::InlineFunctionInfo info;
+    llvm::InlineFunction(*call, info);
+  }
 }
 
 void EntryEmitter::switchTo(Value* state, llvm::ArrayRef<unsigned> outcomes) {

@@ -62,19 +62,64 @@ llvm::MDNode* loopProperties(llvm::LLVMContext& context, llvm::MDNode* access_gr
 
 }  // namespace
 
-void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
-                   llvm::MDNode* access_group, llvm::function_ref<void(const Lane&)> emit) {
+namespace {
+
+// A loop over the rows of lanes, with what `emit_row` makes as its body: from the row's first lane
+// and its ids.
+void emitRows(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
+              llvm::function_ref<void(const Lane&)> emit_row) {
   CountedLoop z(builder, local_size[2], "z");
   CountedLoop y(builder, local_size[1], "y");
   llvm::Value* row = builder.CreateMul(z.counter(), local_size[1], "", true, true);
   row = builder.CreateAdd(row, y.counter(), "", true, true);
   row = builder.CreateMul(row, local_size[0], "", true, true);
-  CountedLoop x(builder, local_size[0], "x");
-  llvm::Value* lane = builder.CreateAdd(row, x.counter(), "lane", true, true);
-  emit({{x.counter(), y.counter(), z.counter()}, lane});
-  x.close(loopProperties(builder.getContext(), access_group));
+  emit_row({{builder.getInt64(0), y.counter(), z.counter()}, row});
   y.close(loopProperties(builder.getContext(), nullptr));
   z.close(loopProperties(builder.getContext(), nullptr));
+}
+
+}  // namespace
+
+void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
+                     unsigned width, llvm::function_ref<void(const Lane&, llvm::Value*)> emit) {
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  const auto newBlock = [&](const char* name) {
+    return BasicBlock::Create(builder.getContext(), name, function);
+  };
+  llvm::Value* vectors = builder.CreateUDiv(local_size[0], builder.getInt64(width));
+  llvm::Value* in_vectors = builder.CreateMul(vectors, builder.getInt64(width), "", true, true);
+  llvm::Value* rest = builder.CreateSub(local_size[0], in_vectors, "", true, true);
+  emitRows(builder, local_size, [&](const Lane& row) {
+    const auto laneAt = [&](llvm::Value* x) {
+      return Lane{{x, row.local_id[1], row.local_id[2]},
+                  builder.CreateAdd(row.lane, x, "lane", true, true)};
+    };
+    BasicBlock *whole = newBlock("whole"), *last = newBlock("last"), *tail = newBlock("tail"),
+               *done = newBlock("row.end");
+    builder.CreateCondBr(builder.CreateIsNotNull(vectors), whole, last);
+    builder.SetInsertPoint(whole);
+    CountedLoop loop(builder, vectors, "vector");
+    emit(laneAt(builder.CreateMul(loop.counter(), builder.getInt64(width), "", true, true)),
+         nullptr);
+    loop.close(loopProperties(builder.getContext(), nullptr));
+    builder.CreateBr(last);
+    builder.SetInsertPoint(last);
+    builder.CreateCondBr(builder.CreateIsNotNull(rest), tail, done);
+    builder.SetInsertPoint(tail);
+    emit(laneAt(in_vectors), rest);
+    builder.CreateBr(done);
+    builder.SetInsertPoint(done);
+  });
+}
+
+void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
+                   llvm::MDNode* access_group, llvm::function_ref<void(const Lane&)> emit) {
+  emitRows(builder, local_size, [&](const Lane& row) {
+    CountedLoop x(builder, local_size[0], "x");
+    llvm::Value* lane = builder.CreateAdd(row.lane, x.counter(), "lane", true, true);
+    emit({{x.counter(), row.local_id[1], row.local_id[2]}, lane});
+    x.close(loopProperties(builder.getContext(), access_group));
+  });
 }
 
 }  // namespace weft::compiler

@@ -19,4 +19,9 @@ struct Lane {
 void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
                    llvm::MDNode* access_group, llvm::function_ref<void(const Lane&)> emit);
 
+// The same with `width` lanes at once: `emit` gets the first of them and null, and once more for
+// what is left of each row, if anything, with the number of lanes.
+void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
+                     unsigned width, llvm::function_ref<void(const Lane&, llvm::Value*)> emit);
+
 }  // namespace weft::compiler

@@ -41,8 +41,10 @@ void dropConvergence(llvm::Module& module) {
 }
 
 void removeDeadFunctions(const SplitKernel& split) {
-  for (const Region& region : split.regions)
+  for (const Region& region : split.regions) {
     if (region.function->use_empty()) region.function->eraseFromParent();
+    if (region.vector && region.vector->whole->use_empty()) region.vector->whole->eraseFromParent();
+  }
 }
 
 bool hasBarriers(Function& body) {
@@ -65,6 +67,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     addMeetings(body);
   }
   SplitKernel split = splitAtBarriers(body);
+  if (options.optimize || options.vectorise == Vectorising::always)
+    vectoriseRegions(body, split, machine, options.vectorise);
   info.symbol = "weft_kernel_" + body.name;
   Function* entry = emitEntry(module, body, split, info.symbol);
   entry->setSubprogram(subprogram);

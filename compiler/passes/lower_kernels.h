@@ -10,6 +10,7 @@
 
 #include <llvm/Support/Error.h>
 
+#include "compiler/passes/simd/vectorise.h"
 #include "core/image.h"
 
 namespace llvm {
@@ -21,6 +22,7 @@ namespace weft::compiler {
 
 struct LoweringOptions {
   bool optimize = true;
+  Vectorising vectorise = Vectorising::automatic;  // only where code is optimised
 };
 
 // `module` is spir64-style IR, linked with its builtins, with triple and data layout of `machine`.

@@ -319,8 +319,10 @@ void Splitter::placeVariables() {
     uint64_t size = variable->getAllocationSize(layout)->getFixedValue();
     if (isLiveAcross(*variable, barriers_))
       variable_slots_[variable] = result_.layout.addPerLane(size, variable->getAlign());
-    else if (large && size > 64)
+    else if (large && size > 64) {
       variable_slots_[variable] = result_.layout.addPerGroup(size, variable->getAlign());
+      result_.shares_variables = true;
+    }
   }
   for (auto& [variable, slot] : variable_slots_)
     for (llvm::User* user : llvm::make_early_inc_range(variable->users()))

@@ -2,6 +2,7 @@
 // continuation of barrier k-1; each ends at the next barriers or where the kernel returns.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "compiler/passes/context_layout.h"
@@ -9,6 +10,17 @@
 #include "compiler/passes/liveness.h"
 
 namespace weft::compiler {
+
+// A region for several lanes at once. The parameters are the region's, for the first lane; the
+// tail's last one is an i64, how many lanes run. Where lanes may have different outcomes, both
+// return a vector of them.
+struct VectorRegion {
+  llvm::Function* whole = nullptr;
+  llvm::Function* tail = nullptr;
+  unsigned width = 0;
+  unsigned least_lanes = 1;        // in a row, for which vectors are worth it
+  bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31
+};
 
 // One region as a function of a lane: the body's parameters, then the value of each group slot,
 // then a pointer to where its new value goes. Returns the region at which the lane goes on, or
@@ -18,6 +30,7 @@ struct Region {
   llvm::SmallVector<unsigned> outcomes;  // sorted
   bool uniform_outcome = false;          // all lanes that run it agree
   llvm::MDNode* access_group = nullptr;  // of the accesses that lanes may do in any order
+  std::optional<VectorRegion> vector;
 };
 
 struct SplitKernel {
@@ -26,6 +39,7 @@ struct SplitKernel {
   ContextLayout layout;
   unsigned state_slot = 0;  // an i32 per lane: where it goes on; only with divergent outcomes
   bool keeps_state = false;
+  bool shares_variables = false;  // lanes use one private array, one after the other
 
   unsigned done() const { return static_cast<unsigned>(regions.size()); }
 };

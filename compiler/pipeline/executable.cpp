@@ -1,5 +1,7 @@
 #include "compiler/pipeline/executable.h"
 
+#include <cstdlib>
+
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
@@ -24,6 +26,15 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   Analyses analyses(machine, tuning);
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
+}
+
+// WEFT_VECTORIZE=never|auto|always: for tests and comparisons. Images of different settings are not
+// told apart in the kernel cache.
+Vectorising vectorising() {
+  const char* text = std::getenv("WEFT_VECTORIZE");
+  const llvm::StringRef setting = text ? text : "";
+  if (setting == "never") return Vectorising::never;
+  return setting == "always" ? Vectorising::always : Vectorising::automatic;
 }
 
 llvm::Expected<llvm::SmallVector<char, 0>> generateObject(llvm::Module& module,
@@ -56,7 +67,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
                                    llvm::join(missing, ", "));
   simplify(module, machine->get());
   readAccesses(module, image.kernels);
-  const LoweringOptions lowering{.optimize = options.optimise};
+  const LoweringOptions lowering{.optimize = options.optimise, .vectorise = vectorising()};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   optimise(module, **machine, options.optimise);
   auto object = generateObject(module, **machine);

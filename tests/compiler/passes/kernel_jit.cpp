@@ -105,7 +105,8 @@ std::string optimisedText(const std::string& source, const std::string& kernel) 
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
   std::vector<KernelInfo> kernels = describeKernels(*module);
-  if (llvm::Error error = compiler::lowerKernels(*module, hostMachine(), kernels, {}))
+  if (llvm::Error error =
+          compiler::lowerKernels(*module, hostMachine(), kernels, {.optimize = true}))
     fail(llvm::toString(std::move(error)));
   optimise(*module, hostMachine());
   std::string text;
@@ -117,16 +118,18 @@ std::vector<KernelInfo> loweredKernels(const std::string& source, bool optimize)
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
   std::vector<KernelInfo> kernels = describeKernels(*module);
-  if (llvm::Error error = compiler::lowerKernels(*module, hostMachine(), kernels, {optimize}))
+  if (llvm::Error error =
+          compiler::lowerKernels(*module, hostMachine(), kernels, {.optimize = optimize}))
     fail(llvm::toString(std::move(error)));
   return kernels;
 }
 
-Program::Program(const std::string& source, bool optimize) {
+Program::Program(const std::string& source, bool optimize, compiler::Vectorising vectorise) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module = compileOpenCl(*context, source);
   kernels_ = describeKernels(*module);
-  if (llvm::Error error = compiler::lowerKernels(*module, hostMachine(), kernels_, {optimize}))
+  if (llvm::Error error =
+          compiler::lowerKernels(*module, hostMachine(), kernels_, {optimize, vectorise}))
     fail(llvm::toString(std::move(error)));
   if (std::getenv("WEFT_TEST_PRINT")) module->print(llvm::errs(), nullptr);
   if (optimize) test::optimise(*module, hostMachine());

@@ -38,7 +38,8 @@ std::string optimisedText(const std::string& source, const std::string& kernel);
 
 class Program {
  public:
-  explicit Program(const std::string& source, bool optimize = true);
+  explicit Program(const std::string& source, bool optimize = true,
+                   compiler::Vectorising vectorise = compiler::Vectorising::automatic);
   ~Program();
 
   // An argument: the bytes behind arguments[i].

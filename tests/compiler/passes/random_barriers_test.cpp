@@ -63,7 +63,7 @@ void compare(const Program& lowered, const FiberReference& reference, const std:
   }
 }
 
-void runSeeds(bool optimize) {
+void runSeeds(bool optimize, compiler::Vectorising vectorise) {
   Seeds all = seeds();
   // Optimised kernels take several times as long to compile.
   uint64_t count = optimize ? (all.count + 2) / 3 : all.count;
@@ -74,7 +74,7 @@ void runSeeds(bool optimize) {
       source += randomKernel("k" + std::to_string(i - at), all.first + i);
     if (std::getenv("WEFT_TEST_PRINT")) std::fputs(source.c_str(), stderr);
     FiberReference reference(source);
-    Program lowered(source, optimize);
+    Program lowered(source, optimize, vectorise);
     for (uint64_t i = at; i < end; ++i) {
       compare(lowered, reference, "k" + std::to_string(i - at), all.first + i);
       if (::testing::Test::HasFatalFailure()) return;
@@ -82,8 +82,10 @@ void runSeeds(bool optimize) {
   }
 }
 
-TEST(RandomBarriers, Plain) { runSeeds(false); }
-TEST(RandomBarriers, Optimised) { runSeeds(true); }
+TEST(RandomBarriers, Plain) { runSeeds(false, compiler::Vectorising::never); }
+TEST(RandomBarriers, Optimised) { runSeeds(true, compiler::Vectorising::automatic); }
+TEST(RandomBarriers, Vectors) { runSeeds(false, compiler::Vectorising::always); }
+TEST(RandomBarriers, OptimisedVectors) { runSeeds(true, compiler::Vectorising::always); }
 
 }  // namespace
 }  // namespace weft::test

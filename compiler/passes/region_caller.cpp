@@ -1,0 +1,139 @@
+#include "compiler/passes/region_caller.h"
+
+namespace weft::compiler {
+
+using llvm::BasicBlock;
+using llvm::Value;
+using Builder = llvm::IRBuilder<>;
+
+llvm::CallInst* RegionCaller::call(Builder& builder, llvm::Function* function, const Lane& lane,
+                                   llvm::ArrayRef<Value*> slots,
+                                   llvm::ArrayRef<Value*> slot_results,
+                                   llvm::ArrayRef<Value*> more) {
+  llvm::SmallVector<Value*> all = arguments_;
+  for (unsigned d = 0; d < 3; ++d) all[first_ + env::local_id + d] = lane.local_id[d];
+  all[first_ + env::lane] = lane.lane;
+  llvm::append_range(all, slots);
+  llvm::append_range(all, slot_results);
+  llvm::append_range(all, more);
+  return builder.CreateCall(function, all);
+}
+
+Value* statePlace(Builder& builder, const SplitKernel& split, RegionCaller& caller, Value* lane) {
+  return split.layout.address(builder, split.state_slot, caller.hidden(env::context),
+                              caller.hidden(env::lane_capacity), lane);
+}
+
+StateRange StateRange::create(Builder& builder) {
+  return {builder.CreateAlloca(builder.getInt32Ty(), nullptr, "least"),
+          builder.CreateAlloca(builder.getInt32Ty(), nullptr, "greatest")};
+}
+
+void StateRange::reset(Builder& builder) const {
+  builder.CreateStore(builder.getInt32(~0u), least);
+  builder.CreateStore(builder.getInt32(0), greatest);
+}
+
+void StateRange::include(Builder& builder, Value* low, Value* high) const {
+  const auto fold = [&](llvm::AllocaInst* place, llvm::Intrinsic::ID id, Value* state) {
+    Value* old = builder.CreateLoad(builder.getInt32Ty(), place);
+    builder.CreateStore(builder.CreateBinaryIntrinsic(id, old, state), place);
+  };
+  fold(least, llvm::Intrinsic::umin, low);
+  fold(greatest, llvm::Intrinsic::umax, high);
+}
+
+Value* StateRange::agree(Builder& builder) const {
+  return builder.CreateICmpEQ(builder.CreateLoad(builder.getInt32Ty(), least),
+                              builder.CreateLoad(builder.getInt32Ty(), greatest));
+}
+
+llvm::CallInst* emitLanes(const LaneRun& run) {
+  Builder& builder = run.builder;
+  llvm::CallInst* call = nullptr;
+  llvm::MDNode* group = run.region.vector ? nullptr : run.region.access_group;
+  emitLaneLoops(builder, run.caller.localSize(), group, [&](const Lane& lane) {
+    call = run.caller.call(builder, run.region.function, lane, run.slots, run.slot_results);
+    if (run.range) {
+      auto* store =
+          builder.CreateStore(call, statePlace(builder, run.split, run.caller, lane.lane));
+      store->setMetadata(llvm::LLVMContext::MD_access_group, run.region.access_group);
+      run.range->include(builder, call);
+    } else {
+      builder.CreateStore(call, run.outcome);
+    }
+  });
+  return call;
+}
+
+namespace {
+
+// Takes the outcomes of the lanes from `lane` on; `count` of them, or all of a vector if null.
+void takeOutcome(const LaneRun& run, Value* outcome, const Lane& lane, Value* count) {
+  Builder& builder = run.builder;
+  if (!run.range) {
+    builder.CreateStore(outcome, run.outcome);
+    return;
+  }
+  auto* type = llvm::cast<llvm::FixedVectorType>(outcome->getType());
+  Value* place = statePlace(builder, run.split, run.caller, lane.lane);
+  if (!count) {
+    builder.CreateAlignedStore(outcome, place, llvm::Align(4));
+    run.range->include(builder, builder.CreateIntMinReduce(outcome, false),
+                       builder.CreateIntMaxReduce(outcome, false));
+    return;
+  }
+  llvm::SmallVector<llvm::Constant*> steps;
+  for (unsigned i = 0; i < type->getNumElements(); ++i) steps.push_back(builder.getInt64(i));
+  Value* mask = builder.CreateICmpULT(llvm::ConstantVector::get(steps),
+                                      builder.CreateVectorSplat(type->getNumElements(), count));
+  builder.CreateMaskedStore(outcome, place, llvm::Align(4), mask);
+  Value* most = llvm::Constant::getAllOnesValue(type);
+  Value* least = llvm::Constant::getNullValue(type);
+  run.range->include(builder,
+                     builder.CreateIntMinReduce(builder.CreateSelect(mask, outcome, most), false),
+                     builder.CreateIntMaxReduce(builder.CreateSelect(mask, outcome, least), false));
+}
+
+// Are there enough lanes in a row, and none on both sides of a multiple of 2^31 where that matters?
+Value* suitsVectors(const LaneRun& run) {
+  Builder& builder = run.builder;
+  const VectorRegion& vector = *run.region.vector;
+  Value* size = run.caller.hidden(env::local_size);
+  Value* suits = builder.CreateICmpUGE(size, builder.getInt64(vector.least_lanes));
+  if (!vector.narrows_global_id) return suits;
+  constexpr uint64_t half = uint64_t{1} << 31;
+  Value* first = builder.CreateAnd(run.caller.hidden(env::global_base), half - 1);
+  Value* end = builder.CreateAdd(first, size, "", true, true);
+  return builder.CreateAnd(suits, builder.CreateICmpULE(end, builder.getInt64(half)));
+}
+
+}  // namespace
+
+void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& calls) {
+  Builder& builder = run.builder;
+  const VectorRegion& vector = *run.region.vector;
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  const auto newBlock = [&](const char* name) {
+    return BasicBlock::Create(builder.getContext(), name, function);
+  };
+  BasicBlock *vectors = newBlock("vectors"), *lanes = newBlock("lanes"), *done = newBlock("done");
+  builder.CreateCondBr(suitsVectors(run), vectors, lanes);
+  builder.SetInsertPoint(lanes);
+  calls.push_back(emitLanes(run));
+  builder.CreateBr(done);
+  builder.SetInsertPoint(vectors);
+  emitVectorLoops(
+      builder, run.caller.localSize(), vector.width, [&](const Lane& lane, Value* count) {
+        llvm::SmallVector<Value*, 1> more;
+        if (count) more.push_back(count);
+        llvm::CallInst* call = run.caller.call(builder, count ? vector.tail : vector.whole, lane,
+                                               run.slots, run.slot_results, more);
+        takeOutcome(run, call, lane, count);
+        if (!count) calls.push_back(call);
+      });
+  builder.CreateBr(done);
+  builder.SetInsertPoint(done);
+}
+
+}  // namespace weft::compiler

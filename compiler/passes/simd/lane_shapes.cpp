@@ -1,0 +1,259 @@
+#include "compiler/passes/simd/lane_shapes.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/IR/PatternMatch.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+using namespace llvm::PatternMatch;
+
+constexpr LaneShape uniform_shape{LaneShape::uniform, 0};
+constexpr LaneShape varying_shape{LaneShape::varying, 0};
+
+LaneShape linearShape(int64_t stride) {
+  return stride == 0 ? uniform_shape : LaneShape{LaneShape::linear, stride};
+}
+
+bool canBeLinear(const llvm::Type* type) { return type->isIntegerTy() || type->isPointerTy(); }
+
+}  // namespace
+
+bool isOncePerVector(const Instruction& instruction) {
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return load->isSimple();
+  if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+    if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call);
+        intrinsic && intrinsic->getIntrinsicID() == llvm::Intrinsic::stacksave)
+      return true;
+    return call->doesNotAccessMemory();
+  }
+  return !instruction.mayReadOrWriteMemory();
+}
+
+LaneShapes::LaneShapes(llvm::Function& function, const LaneParameters& parameters,
+                       ControlLevels& levels)
+    : parameters_(parameters), levels_(levels) {
+  do {
+    while (propagate(function)) {
+    }
+  } while (levels.divide([&](const BasicBlock* block) { return varies(block); }));
+}
+
+bool LaneShapes::propagate(llvm::Function& function) {
+  bool changed = false;
+  for (BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&function))
+    for (Instruction& instruction : *block) {
+      if (instruction.getType()->isVoidTy()) continue;
+      LaneShape& old = shapes_[&instruction];
+      if (old.kind == LaneShape::varying) continue;
+      LaneShape shape = transfer(instruction);
+      if (shape == old || shape.kind == LaneShape::unknown) continue;
+      // Only upwards, so that this ends.
+      if (old.kind == LaneShape::linear || shape.kind < old.kind) shape = varying_shape;
+      shapes_[&instruction] = shape;
+      changed = true;
+    }
+  return changed;
+}
+
+LaneShape LaneShapes::of(const Value* value) const {
+  if (value == parameters_.local_id || value == parameters_.lane) return linearShape(1);
+  if (!llvm::isa<Instruction>(value)) return uniform_shape;
+  return shapes_.lookup(value);
+}
+
+bool LaneShapes::varies(const BasicBlock* block) const {
+  auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+  if (!branch || !branch->isConditional() || branch->getSuccessor(0) == branch->getSuccessor(1))
+    return false;
+  return of(branch->getCondition()).kind == LaneShape::varying;
+}
+
+LaneShape LaneShapes::ofOperands(const Instruction& instruction) const {
+  LaneShape result = uniform_shape;
+  for (const Value* operand : instruction.operands()) {
+    const LaneShape shape = of(operand);
+    if (shape.kind == LaneShape::unknown) return shape;
+    if (shape.kind != LaneShape::uniform) result = varying_shape;
+  }
+  return result;
+}
+
+LaneShape LaneShapes::meet(LaneShape a, LaneShape b) const {
+  if (a.kind == LaneShape::unknown) return b;
+  if (b.kind == LaneShape::unknown || a == b) return a;
+  return varying_shape;
+}
+
+LaneShape LaneShapes::transfer(const Instruction& instruction) const {
+  switch (instruction.getOpcode()) {
+    case Instruction::Alloca: {
+      auto& variable = llvm::cast<llvm::AllocaInst>(instruction);
+      const auto& layout = instruction.getDataLayout();
+      return linearShape(
+          static_cast<int64_t>(layout.getTypeAllocSize(variable.getAllocatedType())));
+    }
+    case Instruction::PHI:
+      return ofPhi(llvm::cast<llvm::PHINode>(instruction));
+    case Instruction::GetElementPtr:
+      return ofElement(llvm::cast<llvm::GetElementPtrInst>(instruction));
+    case Instruction::Freeze:
+      return of(instruction.getOperand(0));
+    case Instruction::Select: {
+      const LaneShape condition = of(instruction.getOperand(0));
+      if (condition.kind != LaneShape::uniform)
+        return condition.kind == LaneShape::unknown ? condition : varying_shape;
+      return meet(of(instruction.getOperand(1)), of(instruction.getOperand(2)));
+    }
+    default:
+      break;
+  }
+  if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) return ofCall(*call);
+  if (!isOncePerVector(instruction)) return varying_shape;
+  if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction)) return ofCast(*cast);
+  const LaneShape shape = ofOperands(instruction);
+  if (shape.kind != LaneShape::varying || !instruction.getType()->isIntegerTy() ||
+      !instruction.isBinaryOp())
+    return shape;
+  return ofArithmetic(instruction);
+}
+
+LaneShape LaneShapes::ofCall(const llvm::CallBase& call) const {
+  if (!isOncePerVector(call)) return varying_shape;
+  LaneShape result = uniform_shape;
+  for (const Value* argument : call.args()) {
+    const LaneShape shape = of(argument);
+    if (shape.kind == LaneShape::unknown) return shape;
+    if (shape.kind != LaneShape::uniform) result = varying_shape;
+  }
+  return result;
+}
+
+LaneShape LaneShapes::ofPhi(const llvm::PHINode& phi) const {
+  LaneShape result;
+  const Value* only = phi.getIncomingValue(0);
+  for (const Value* value : phi.incoming_values()) {
+    result = meet(result, of(value));
+    if (value != only) only = nullptr;
+  }
+  if (result.kind == LaneShape::linear && !canBeLinear(phi.getType())) return varying_shape;
+  // A value from outside of a loop is the same in all of its turns.
+  const Level& level = levels_.levelOf(phi.getParent());
+  const bool header = level.loop && level.loop->getHeader() == phi.getParent();
+  if (header || !levels_.joins(phi.getParent())) return result;
+  auto* inside = llvm::dyn_cast_or_null<Instruction>(only);
+  if (only && (!inside || &levels_.levelOf(inside->getParent()) == &level)) return result;
+  return result.kind == LaneShape::unknown ? result : varying_shape;
+}
+
+LaneShape LaneShapes::ofArithmetic(const Instruction& instruction) const {
+  const Value *left = instruction.getOperand(0), *right = instruction.getOperand(1);
+  const LaneShape a = of(left), b = of(right);
+  if (a.kind == LaneShape::varying || b.kind == LaneShape::varying) {
+    return varying_shape;
+  }
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(right);
+  const auto wrap = [](uint64_t value) { return linearShape(static_cast<int64_t>(value)); };
+  const auto x = static_cast<uint64_t>(a.stride), y = static_cast<uint64_t>(b.stride);
+  const Value* inner = nullptr;
+  switch (instruction.getOpcode()) {
+    case Instruction::Or:
+      if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return varying_shape;
+      [[fallthrough]];
+    case Instruction::Add:
+      return wrap(x + y);
+    case Instruction::Sub:
+      return wrap(x - y);
+    case Instruction::Mul:
+      if (!number || number->getBitWidth() > 64) return varying_shape;
+      return wrap(x * static_cast<uint64_t>(number->getSExtValue()));
+    case Instruction::Shl:
+      if (!number || number->getBitWidth() > 64 || number->getZExtValue() > 62)
+        return varying_shape;
+      return wrap(x << number->getZExtValue());
+    case Instruction::And:  // an id, narrowed and extended again
+      return number && number->equalsInt(0xffffffff) && isId(left) ? a : varying_shape;
+    case Instruction::AShr:
+      if (match(&instruction,
+                m_AShr(m_Shl(m_Value(inner), m_SpecificInt(32)), m_SpecificInt(32))) &&
+          isId(inner))
+        return of(inner);
+      return varying_shape;
+    default:
+      return varying_shape;
+  }
+}
+
+// Is it a work-item's id that grows by one from lane to lane in all 64 bits?
+bool LaneShapes::isId(const Value* value) const {
+  if (!value->getType()->isIntegerTy(64)) return false;
+  if (value == parameters_.local_id || value == parameters_.lane) return true;
+  if (!match(value, m_c_Add(m_Specific(parameters_.global_base), m_Specific(parameters_.local_id))))
+    return false;
+  narrows_global_id_ = true;
+  return true;
+}
+
+bool LaneShapes::canExtend(const Value* value, bool is_signed) const {
+  const LaneShape shape = of(value);
+  if (shape.kind == LaneShape::uniform) return true;
+  if (shape.kind != LaneShape::linear) return false;
+  if (auto* narrow = llvm::dyn_cast<llvm::TruncInst>(value))
+    return narrow->getType()->isIntegerTy(32) && isId(narrow->getOperand(0));
+  auto* operation = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(value);
+  if (!operation || !(is_signed ? operation->hasNoSignedWrap() : operation->hasNoUnsignedWrap()))
+    return false;
+  return canExtend(operation->getOperand(0), is_signed) &&
+         canExtend(operation->getOperand(1), is_signed);
+}
+
+LaneShape LaneShapes::ofCast(const llvm::CastInst& cast) const {
+  const LaneShape shape = of(cast.getOperand(0));
+  if (shape.kind != LaneShape::linear) return shape;
+  switch (cast.getOpcode()) {
+    case Instruction::Trunc: {
+      const unsigned bits = cast.getType()->getIntegerBitWidth();
+      if (bits < 8) return varying_shape;
+      return linearShape(llvm::SignExtend64(static_cast<uint64_t>(shape.stride), bits));
+    }
+    case Instruction::SExt:
+      return canExtend(cast.getOperand(0), true) ? shape : varying_shape;
+    case Instruction::ZExt:
+      return canExtend(cast.getOperand(0), cast.hasNonNeg()) ? shape : varying_shape;
+    case Instruction::PtrToInt:
+    case Instruction::IntToPtr:
+      return cast.isNoopCast(cast.getDataLayout()) ? shape : varying_shape;
+    case Instruction::AddrSpaceCast:
+      return shape;
+    default:
+      return varying_shape;
+  }
+}
+
+LaneShape LaneShapes::ofElement(const llvm::GetElementPtrInst& element) const {
+  if (!element.getType()->isPointerTy()) return ofOperands(element);
+  const auto& layout = element.getDataLayout();
+  LaneShape result = of(element.getPointerOperand());
+  if (result.kind == LaneShape::unknown || result.kind == LaneShape::varying) return result;
+  auto stride = static_cast<uint64_t>(result.stride);
+  for (auto it = llvm::gep_type_begin(element), end = llvm::gep_type_end(element); it != end;
+       ++it) {
+    const LaneShape index = of(it.getOperand());
+    if (index.kind == LaneShape::unknown || index.kind == LaneShape::varying) return index;
+    if (index.kind == LaneShape::uniform) continue;
+    // An index of fewer bits is extended, which need not keep it linear.
+    if (!it.getOperand()->getType()->isIntegerTy(64)) return varying_shape;
+    const uint64_t size = it.getSequentialElementStride(layout).getFixedValue();
+    stride += size * static_cast<uint64_t>(index.stride);
+  }
+  return linearShape(static_cast<int64_t>(stride));
+}
+
+}  // namespace weft::compiler

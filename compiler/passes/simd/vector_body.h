@@ -1,0 +1,149 @@
+// The code of several lanes at once, made from the code of one.
+//
+// Control flow that is the same for all lanes stays; where lanes part, what they may reach is laid
+// out in a row and each block runs for the lanes of its mask (partial linearisation, Moll and Hack
+// 2018): of the blocks that wait for their lanes the first in topological order is always next. A
+// loop that lanes leave in different turns runs until none is left in it.
+#pragma once
+
+#include <vector>
+
+#include <llvm/ADT/BitVector.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/lane_shapes.h"
+
+namespace weft::compiler {
+
+struct VectorOptions {
+  unsigned width = 16;
+  bool whole = true;              // all lanes run; else a last parameter says how many
+  bool outcome_per_lane = false;  // return a vector of outcomes, not the one of all lanes
+};
+
+class VectorBody {
+ public:
+  VectorBody(llvm::Function& lane, const LaneParameters& parameters, ControlLevels& levels,
+             const LaneShapes& shapes, const VectorOptions& options);
+
+  // The parameters are those of the lane function, for the first lane, and unless all run an i64,
+  // the number of lanes, at least one.
+  llvm::Function* emit();
+
+ private:
+  using Value = llvm::Value;
+  using Parts = llvm::SmallVector<Value*, 1>;
+  struct NodeState {
+    llvm::BasicBlock* entry = nullptr;
+    llvm::BitVector deferred;  // nodes whose lanes wait until this one is done
+    llvm::AllocaInst* mask = nullptr;
+    Value* value = nullptr;  // of the mask; null: all lanes
+    bool nonempty = false;
+  };
+  struct LevelState {
+    std::vector<NodeState> nodes;
+    Value* mask = nullptr;  // null: all lanes
+    llvm::AllocaInst* live = nullptr;
+  };
+  using Phis = llvm::SmallVector<llvm::AllocaInst*, 1>;
+
+  // vector_control.cpp
+  void createBlocks();
+  void createVariables(Level& level);
+  void emitLevel(Level& level);
+  void emitBlock(Level& level, unsigned index);
+  void resetLevel(Level& level);
+  void guard(Level& level, unsigned index);
+  bool isGuarded(const Level& level, unsigned index) const;
+  void emitTerminator(Level& level, unsigned index);
+  void partLanes(Level& level, unsigned index, llvm::BranchInst& branch);
+  void closeLoop(Level& level, Value* live);
+  void takeEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, Value* mask);
+  void assignPhi(llvm::PHINode& phi, llvm::BasicBlock* from, Value* mask);
+  bool blends(const llvm::BasicBlock* block) const;
+  llvm::BasicBlock* target(llvm::BasicBlock* from, llvm::BasicBlock* to);
+  llvm::BasicBlock* route(Level& level, llvm::BitVector waiting);
+  Value* maskOf(Level& level, unsigned index);
+  Value* both(Value* mask, Value* condition);
+  Value* anyOf(Value* mask);
+  Value* allLanes();
+  void emitReturn(llvm::ReturnInst& end);
+  void repairDominance();
+
+  // vector_values.cpp
+  Value* scalar(Value* value);
+  Parts parts(Value* value);
+  Value* wide(Value* value) { return parts(value).front(); }
+  Value* widened(Value* value, llvm::Type* type, bool is_signed);
+  void setScalar(const llvm::Instruction& instruction, Value* value) {
+    scalars_[&instruction] = value;
+  }
+  void setParts(const llvm::Instruction& instruction, Parts value) {
+    wides_[&instruction] = std::move(value);
+  }
+  Value* linearVector(Value* base, int64_t stride);
+  Value* iota(llvm::Type* type, int64_t stride);
+  llvm::FixedVectorType* vectorOf(llvm::Type* type) const {
+    return llvm::FixedVectorType::get(type, options_.width);
+  }
+  Value* interleave(const Parts& parts);
+  Parts deinterleave(Value* all, unsigned count);
+  Value* lastLane(Value* vector);
+
+  // vector_instructions.cpp
+  void emit(llvm::Instruction& instruction);
+  void emitScalar(llvm::Instruction& instruction, bool keep_flags);
+  void emitVariable(llvm::AllocaInst& variable);
+  void emitWide(llvm::Instruction& instruction);
+  Value* widePart(llvm::Instruction& instruction, llvm::ArrayRef<Parts> operands, unsigned part);
+  Value* divisor(llvm::Instruction& instruction, Value* value);
+  Parts regroup(llvm::CastInst& cast);
+  Parts elements(llvm::Instruction& instruction);
+  void emitElementAddress(llvm::GetElementPtrInst& element);
+  void emitSerial(llvm::Instruction& instruction);
+  Value* laneOf(Value* value, Value* lane);
+
+  // vector_memory.cpp
+  void emitLoad(llvm::LoadInst& load);
+  void emitStore(llvm::StoreInst& store);
+  struct Access;
+  Access describe(llvm::Instruction& access, Value* pointer, llvm::Type* type);
+  Parts loadBlock(const Access& access, llvm::Instruction& from);
+  Parts loadStrided(const Access& access, llvm::Instruction& from);
+  Parts gather(const Access& access, llvm::Instruction& from);
+  void storeBlock(const Access& access, const Parts& value, llvm::Instruction& from);
+  void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
+  Value* pointers(const Access& access, unsigned part);
+  Value* maskOfParts(unsigned count);
+
+  // vector_calls.cpp
+  void emitCall(llvm::CallBase& call);
+  bool emitIntrinsic(llvm::CallBase& call);
+  bool emitVariant(llvm::CallBase& call);
+
+  llvm::Function& lane_;
+  LaneParameters parameters_;
+  ControlLevels& levels_;
+  const LaneShapes& shapes_;
+  VectorOptions options_;
+  llvm::Function* function_ = nullptr;
+  llvm::IRBuilder<> builder_;
+  llvm::BasicBlock* entry_ = nullptr;
+  Value* mask_ = nullptr;        // of the code being made; null: all lanes
+  Value* entry_mask_ = nullptr;  // of the function
+  llvm::DenseMap<const Value*, Value*> scalars_;
+  llvm::DenseMap<const Value*, Parts> wides_;
+  llvm::DenseMap<const llvm::PHINode*, Phis> phis_;
+  llvm::DenseMap<const Level*, LevelState> states_;
+  std::vector<llvm::AllocaInst*> variables_;
+};
+
+// Into how many vectors a value of this type is taken apart, and of what; 0 if it cannot be.
+unsigned partCount(llvm::Type* type);
+llvm::Type* partType(llvm::Type* type, unsigned part);
+
+}  // namespace weft::compiler

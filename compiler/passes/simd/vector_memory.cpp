@@ -1,0 +1,199 @@
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "compiler/passes/simd/vector_body.h"
+
+namespace weft::compiler {
+
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t widest_stride = 4;  // elements; further apart they are gathered
+
+}  // namespace
+
+// `count` elements of `element` in a row per lane.
+struct VectorBody::Access {
+  llvm::Type* element;
+  unsigned count;
+  uint64_t bytes;  // of an element
+  LaneShape shape;
+  Value* pointer;  // of the lane function
+  llvm::Align alignment;
+
+  bool inOneBlock() const {
+    return shape.kind == LaneShape::linear && shape.stride > 0 &&
+           static_cast<uint64_t>(shape.stride) == bytes * count;
+  }
+  bool reversed() const {
+    return shape.kind == LaneShape::linear && count == 1 && shape.stride < 0 &&
+           static_cast<uint64_t>(-shape.stride) == bytes;
+  }
+  bool strided() const {
+    return shape.kind == LaneShape::linear && shape.stride > 0 &&
+           static_cast<uint64_t>(shape.stride) % bytes == 0 &&
+           static_cast<uint64_t>(shape.stride) / bytes <= widest_stride &&
+           static_cast<uint64_t>(shape.stride) / bytes > count;
+  }
+};
+
+VectorBody::Access VectorBody::describe(Instruction& access, Value* pointer, llvm::Type* type) {
+  llvm::Type* element = partType(type, 0);
+  const uint64_t bytes = access.getDataLayout().getTypeStoreSize(element).getFixedValue();
+  return {element, partCount(type),
+          bytes,   shapes_.of(pointer),
+          pointer, llvm::getLoadStoreAlignment(&access)};
+}
+
+// The mask for each lane's `count` elements in a row; null for all.
+Value* VectorBody::maskOfParts(unsigned count) {
+  if (!mask_ || count == 1) return mask_;
+  return builder_.CreateShuffleVector(mask_, llvm::createReplicatedMask(count, options_.width));
+}
+
+void VectorBody::emitLoad(llvm::LoadInst& load) {
+  if (!load.isSimple() || load.getType()->isStructTy()) return emitSerial(load);
+  const Access access = describe(load, load.getPointerOperand(), load.getType());
+  if (access.inOneBlock()) return setParts(load, loadBlock(access, load));
+  if (access.reversed()) {
+    Value* first = builder_.CreateGEP(
+        builder_.getInt8Ty(), scalar(access.pointer),
+        builder_.getInt64(-static_cast<uint64_t>(access.bytes * (options_.width - 1))));
+    const llvm::Align alignment = llvm::commonAlignment(access.alignment, access.bytes);
+    llvm::Type* type = vectorOf(access.element);
+    Value* all = mask_ ? static_cast<Value*>(builder_.CreateMaskedLoad(
+                             type, first, alignment, builder_.CreateVectorReverse(mask_)))
+                       : builder_.CreateAlignedLoad(type, first, alignment);
+    return setParts(load, {builder_.CreateVectorReverse(all)});
+  }
+  if (access.strided() && !mask_) return setParts(load, loadStrided(access, load));
+  setParts(load, gather(access, load));
+}
+
+namespace {
+
+void describeAccess(Value* made, const Instruction& from) {
+  if (auto* instruction = llvm::dyn_cast<Instruction>(made))
+    instruction->copyMetadata(from, {llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_nontemporal,
+                                     llvm::LLVMContext::MD_invariant_load});
+}
+
+}  // namespace
+
+VectorBody::Parts VectorBody::loadBlock(const Access& access, Instruction& from) {
+  auto* type = llvm::FixedVectorType::get(access.element, options_.width * access.count);
+  Value* first = scalar(access.pointer);
+  Value* mask = maskOfParts(access.count);
+  Value* all =
+      mask ? static_cast<Value*>(builder_.CreateMaskedLoad(type, first, access.alignment, mask))
+           : builder_.CreateAlignedLoad(type, first, access.alignment);
+  describeAccess(all, from);
+  return deinterleave(all, access.count);
+}
+
+// All lanes run, so what lies between their elements can be read, too: whole vectors, the last one
+// ending with the last lane's element.
+VectorBody::Parts VectorBody::loadStrided(const Access& access, Instruction& from) {
+  const unsigned width = options_.width;
+  const auto stride =
+      static_cast<unsigned>(static_cast<uint64_t>(access.shape.stride) / access.bytes);
+  const unsigned total = (width - 1) * stride + access.count;
+  const unsigned pieces = llvm::divideCeil(total, width);
+  llvm::SmallVector<Value*> loaded;
+  for (unsigned i = 0; i < pieces; ++i) {
+    const unsigned start = i + 1 < pieces ? i * width : total - width;
+    Value* place = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), scalar(access.pointer),
+                                               start * access.bytes);
+    loaded.push_back(
+        builder_.CreateAlignedLoad(vectorOf(access.element), place,
+                                   llvm::commonAlignment(access.alignment, start * access.bytes)));
+    describeAccess(loaded.back(), from);
+  }
+  Value* all = llvm::concatenateVectors(builder_, loaded);
+  Parts result;
+  for (unsigned part = 0; part < access.count; ++part) {
+    llvm::SmallVector<int> places;
+    for (unsigned lane = 0; lane < width; ++lane) {
+      unsigned place = lane * stride + part;
+      if (place >= (pieces - 1) * width) place += pieces * width - total;
+      places.push_back(static_cast<int>(place));
+    }
+    result.push_back(builder_.CreateShuffleVector(all, places));
+  }
+  return result;
+}
+
+Value* VectorBody::pointers(const Access& access, unsigned part) {
+  Value* all = wide(access.pointer);
+  if (part == 0) return all;
+  return builder_.CreateGEP(builder_.getInt8Ty(), all, builder_.getInt64(part * access.bytes));
+}
+
+VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {
+  Parts result;
+  for (unsigned part = 0; part < access.count; ++part) {
+    const llvm::Align alignment = llvm::commonAlignment(access.alignment, part * access.bytes);
+    result.push_back(builder_.CreateMaskedGather(vectorOf(access.element), pointers(access, part),
+                                                 alignment, mask_));
+    describeAccess(result.back(), from);
+  }
+  return result;
+}
+
+void VectorBody::emitStore(llvm::StoreInst& store) {
+  Value* value = store.getValueOperand();
+  if (!store.isSimple() || value->getType()->isStructTy()) return emitSerial(store);
+  Value* pointer = store.getPointerOperand();
+  if (shapes_.isUniform(pointer)) {
+    // Lanes that write to one place may do so in any order: the last one's value stays.
+    Value* stored = shapes_.isUniform(value) ? scalar(value) : nullptr;
+    if (!stored) {
+      Parts all = parts(value);
+      if (!value->getType()->isVectorTy())
+        stored = lastLane(all.front());
+      else
+        stored = llvm::PoisonValue::get(value->getType());
+      for (unsigned i = 0; value->getType()->isVectorTy() && i < all.size(); ++i)
+        stored = builder_.CreateInsertElement(stored, lastLane(all[i]), i);
+    }
+    describeAccess(builder_.CreateAlignedStore(stored, scalar(pointer), store.getAlign()), store);
+    return;
+  }
+  const Access access = describe(store, pointer, value->getType());
+  const Parts all = parts(value);
+  if (access.inOneBlock() || access.reversed())
+    storeBlock(access, all, store);
+  else
+    scatter(access, all, store);
+}
+
+void VectorBody::storeBlock(const Access& access, const Parts& value, Instruction& from) {
+  Value* first = scalar(access.pointer);
+  Value* all = interleave(value);
+  Value* mask = maskOfParts(access.count);
+  llvm::Align alignment = access.alignment;
+  if (access.reversed()) {
+    first = builder_.CreateGEP(
+        builder_.getInt8Ty(), first,
+        builder_.getInt64(-static_cast<uint64_t>(access.bytes * (options_.width - 1))));
+    all = builder_.CreateVectorReverse(all);
+    if (mask) mask = builder_.CreateVectorReverse(mask);
+    alignment = llvm::commonAlignment(alignment, access.bytes);
+  }
+  describeAccess(
+      mask ? builder_.CreateMaskedStore(all, first, alignment, mask)
+           : static_cast<Instruction*>(builder_.CreateAlignedStore(all, first, alignment)),
+      from);
+}
+
+void VectorBody::scatter(const Access& access, const Parts& value, Instruction& from) {
+  for (unsigned part = 0; part < access.count; ++part) {
+    const llvm::Align alignment = llvm::commonAlignment(access.alignment, part * access.bytes);
+    describeAccess(
+        builder_.CreateMaskedScatter(value[part], pointers(access, part), alignment, mask_), from);
+  }
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,21 @@
+// The second lowering of regions: several lanes at once, for any reducible control flow.
+#pragma once
+
+#include <llvm/Target/TargetMachine.h>
+
+#include "compiler/passes/kernel_body.h"
+#include "compiler/passes/regions.h"
+
+namespace weft::compiler {
+
+enum class Vectorising : uint8_t {
+  never,      // leave it to LLVM's loop vectoriser
+  automatic,  // where that one fails and it pays
+  always,     // wherever it is possible
+};
+
+// Gives the regions of `split` their vector forms.
+void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
+                      Vectorising mode);
+
+}  // namespace weft::compiler
