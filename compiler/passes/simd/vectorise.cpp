@@ -24,6 +24,7 @@
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/vector_body.h"
+#include "compiler/passes/simd/vector_cost.h"
 
 namespace weft::compiler {
 namespace {
@@ -141,9 +142,15 @@ class RegionVectoriser {
 
  private:
   bool isCandidate() const {
-    if (mode_ == Vectorising::always) return true;
-    llvm::DominatorTree tree(*region_.function);
-    return !llvm::LoopInfo(tree).empty();
+    return mode_ == Vectorising::always || hasLongLoop(*region_.function);
+  }
+
+  // Arrays of private memory lie lane by lane: each access to them is a gather or scatter.
+  bool hasArrays() const {
+    return llvm::any_of(llvm::instructions(*lane_), [](const Instruction& instruction) {
+      auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+      return variable && variable->getAllocatedType()->isArrayTy();
+    });
   }
 
   unsigned width() const {
@@ -165,9 +172,12 @@ class RegionVectoriser {
                                     lane_->getArg(first + env::lane),
                                     lane_->getArg(first + env::global_base)};
     LaneShapes shapes(*lane_, parameters, levels);
-    levels.shareMasks();
     VectorOptions options;
     options.width = width();
+    if (mode_ != Vectorising::always &&
+        (hasArrays() || !vectorCost(*lane_, levels, shapes, options.width).pays()))
+      return;
+    levels.shareMasks();
     options.outcome_per_lane = region_.outcomes.size() > 1 && !region_.uniform_outcome;
     VectorRegion result;
     result.width = options.width;

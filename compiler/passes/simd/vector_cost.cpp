@@ -1,0 +1,109 @@
+#include "compiler/passes/simd/vector_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+
+#include "compiler/passes/simd/vector_body.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::Instruction;
+using llvm::Value;
+
+constexpr unsigned longest_unrolled = 32;
+constexpr unsigned register_bits = 512;
+constexpr double turns = 8;          // of a loop of unknown length
+constexpr unsigned deepest = 3;      // loops
+constexpr double taken = 0.5;        // how often a lane enters a masked block
+constexpr double library_call = 20;  // of a math function, for one lane
+constexpr double serial_step = 5;    // of a loop over the lanes
+constexpr double division = 10;      // of integers: there is no vector form
+constexpr double strided_access = 3;
+constexpr double gather_start = 6;
+
+double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned width) {
+  const Value* pointer = llvm::getLoadStorePointerOperand(&access);
+  auto* store = llvm::dyn_cast<llvm::StoreInst>(&access);
+  llvm::Type* type = store ? store->getValueOperand()->getType() : access.getType();
+  const unsigned count = std::max(1u, partCount(type));
+  const uint64_t bits = access.getDataLayout().getTypeSizeInBits(type).getFixedValue() / count;
+  const LaneShape shape = shapes.of(pointer);
+  if (shape.kind == LaneShape::uniform) return 1;
+  const double registers = std::ceil(static_cast<double>(width * bits * count) / register_bits);
+  if (shape.kind == LaneShape::linear) {
+    const auto distance = static_cast<uint64_t>(std::abs(shape.stride)) * 8;
+    if (distance == bits * count) return registers * (count > 1 ? 2 : 1);
+    if (distance <= 4 * bits && !store) return strided_access * registers;
+  }
+  // Bytes and half words have no gather of their own.
+  const double each = bits < 32 ? 3 : store ? 1.5 : 1;
+  return count * (gather_start + each * width);
+}
+
+// Both for all lanes.
+VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, unsigned width) {
+  if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::BranchInst>(instruction)) return {0, 0};
+  if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
+    return {1.0 * width, accessCost(instruction, shapes, width)};
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+    if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) return {1.0 * width, 1.5};
+    if (call->getType()->isVoidTy() && llvm::isa<llvm::IntrinsicInst>(call)) return {0, 0};
+    const bool variants = !llvm::VFDatabase::getMappings(*call).empty();
+    if (variants) return {library_call * width, library_call * 2};
+    return {library_call * width, (library_call + serial_step) * width};
+  }
+  if (!shapes.isVarying(&instruction)) return {1.0 * width, 1};
+  if (instruction.isAtomic()) return {library_call * width, (library_call + serial_step) * width};
+  if (instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1)))
+    return {division * width, (division + 2) * width};
+  llvm::Type* type = instruction.getType();
+  const unsigned count = std::max(1u, partCount(type));
+  if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return {0.5 * width, 1};
+  const bool large = partType(type, 0)->getPrimitiveSizeInBits().getFixedValue() > 32;
+  const double registers = std::ceil(1.0 * width * (large ? 64 : 32) / register_bits);
+  return {1.0 * width * count, registers * count};
+}
+
+}  // namespace
+
+VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
+                      unsigned width) {
+  VectorCost total;
+  for (llvm::BasicBlock& block : lane) {
+    const Level* level = &levels.levelOf(&block);
+    double weight = 1, chance = levels.isMasked(&block) ? taken : 1;
+    for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth)
+      weight *= turns;
+    for (Instruction& instruction : block) {
+      const VectorCost cost = costOf(instruction, shapes, width);
+      total.lanes += cost.lanes * weight * chance;
+      total.vectors += cost.vectors * weight;
+    }
+  }
+  return total;
+}
+
+bool hasLongLoop(llvm::Function& lane) {
+  llvm::DominatorTree tree(lane);
+  llvm::LoopInfo loops(tree);
+  if (loops.empty()) return false;
+  llvm::AssumptionCache assumptions(lane);
+  llvm::TargetLibraryInfoImpl names(llvm::Triple(lane.getParent()->getTargetTriple()));
+  llvm::TargetLibraryInfo library(names);
+  llvm::ScalarEvolution evolution(lane, library, assumptions, tree, loops);
+  return llvm::any_of(loops.getLoopsInPreorder(), [&](llvm::Loop* loop) {
+    const unsigned most = evolution.getSmallConstantMaxTripCount(loop);
+    return most == 0 || most > longest_unrolled;
+  });
+}
+
+}  // namespace weft::compiler
