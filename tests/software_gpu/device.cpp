@@ -1,5 +1,8 @@
 #include "tests/software_gpu/device.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
@@ -74,8 +77,24 @@ Processor& Device::processor() {
     if (answer.ok) processor_ = std::move(made);
     why = answer.message;
   }
+  for (const HostRange& range : machine().sharedRanges())
+    if (processor_ && processor_->map(range.address, range.bytes, range.descriptor).ok)
+      shared_.insert(range.address);
   if (!processor_) throw std::runtime_error("a software GPU cannot have its memory: " + why);
   return *processor_;
+}
+
+bool Device::share(const HostRange& range) {
+  const std::lock_guard once(starting_);
+  if (!processor_ || shared_.contains(range.address)) return true;
+  if (!processor_->map(range.address, range.bytes, range.descriptor).ok) return false;
+  shared_.insert(range.address);
+  return true;
+}
+
+void Device::unshare(const HostRange& range) {
+  const std::lock_guard once(starting_);
+  if (shared_.erase(range.address) > 0) processor_->unmap(range.address, range.bytes);
 }
 
 bool Device::enablePeer(Device& peer) {
@@ -97,30 +116,65 @@ Device* Machine::owner(const void* address) const {
   return nullptr;
 }
 
+const HostRange* Machine::find(uintptr_t begin, size_t bytes) const {
+  auto found = registered_.upper_bound(begin);
+  if (found == registered_.begin()) return nullptr;
+  --found;
+  return begin + bytes <= found->first + found->second.bytes ? &found->second : nullptr;
+}
+
 bool Machine::pinned(const void* host, size_t bytes) const {
   if (host_block.holds(host)) return host_heap.holds(host, bytes);
-  const auto begin = reinterpret_cast<uintptr_t>(host);
   const std::lock_guard lock(mutex_);
-  auto found = registered_.upper_bound(begin);
-  if (found == registered_.begin()) return false;
-  --found;
-  return begin + bytes <= found->first + found->second;
+  return find(reinterpret_cast<uintptr_t>(host), bytes) != nullptr;
+}
+
+bool Machine::isShared(const void* host) const {
+  const std::lock_guard lock(mutex_);
+  const HostRange* const range = find(reinterpret_cast<uintptr_t>(host), 1);
+  return range && range->descriptor >= 0;
+}
+
+std::vector<HostRange> Machine::sharedRanges() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<HostRange> ranges;
+  for (const auto& [begin, range] : registered_)
+    if (range.descriptor >= 0) ranges.push_back(range);
+  return ranges;
 }
 
 bool Machine::registerHost(void* host, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(host);
-  const std::lock_guard lock(mutex_);
-  const auto next = registered_.lower_bound(begin);
-  if (next != registered_.end() && next->first < begin + bytes) return false;
-  if (next != registered_.begin())
-    if (const auto before = std::prev(next); before->first + before->second > begin) return false;
-  registered_.emplace(begin, bytes);
+  HostRange range{host, bytes, -1};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto next = registered_.lower_bound(begin);
+    if (next != registered_.end() && next->first < begin + bytes) return false;
+    if (next != registered_.begin())
+      if (const auto before = std::prev(next); before->first + before->second.bytes > begin)
+        return false;
+    range.descriptor = makeShared(host, bytes);
+    registered_.emplace(begin, range);
+  }
+  if (range.descriptor < 0) return true;
+  for (const auto& device : devices)
+    if (!device->share(range)) return unregisterHost(host) && false;
   return true;
 }
 
 bool Machine::unregisterHost(void* host) {
-  const std::lock_guard lock(mutex_);
-  return registered_.erase(reinterpret_cast<uintptr_t>(host)) == 1;
+  HostRange range;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = registered_.find(reinterpret_cast<uintptr_t>(host));
+    if (found == registered_.end()) return false;
+    range = found->second;
+    registered_.erase(found);
+  }
+  if (range.descriptor < 0) return true;
+  for (const auto& device : devices) device->unshare(range);
+  close(range.descriptor);
+  return true;
 }
 
 Machine& machine() {

@@ -27,6 +27,13 @@ struct Settings {
   static Settings fromEnvironment(Faults& faults);
 };
 
+// Registered memory of the application. `descriptor` is -1 where the devices cannot share it.
+struct HostRange {
+  void* address = nullptr;
+  size_t bytes = 0;
+  int descriptor = -1;
+};
+
 class Device {
  public:
   Device(int ordinal, const Settings& settings, const SharedBlock& host);
@@ -37,6 +44,9 @@ class Device {
   Heap& heap() { return heap_; }
   // Starts it when it is first asked for. Throws.
   Processor& processor();
+  // Host memory that kernels may use while it is registered; false when they cannot.
+  bool share(const HostRange& range);
+  void unshare(const HostRange& range);
   // From now on the device's kernels may use the memory of `peer`.
   bool enablePeer(Device& peer);
   bool lost() const;
@@ -51,6 +61,7 @@ class Device {
   std::mutex starting_;
   std::unique_ptr<Processor> processor_;
   std::set<int> peers_;
+  std::set<const void*> shared_;
   std::atomic<bool> lost_{false};
 };
 
@@ -64,6 +75,9 @@ struct Machine {
   Heap host_heap{host_block};
   std::vector<std::unique_ptr<Device>> devices;
 
+  // Registered memory that the devices share.
+  std::vector<HostRange> sharedRanges() const;
+  bool isShared(const void* host) const;
   // The device whose memory this is; nullptr for none.
   Device* owner(const void* address) const;
   // Is all of it host memory that the devices know?
@@ -74,7 +88,8 @@ struct Machine {
 
  private:
   mutable std::mutex mutex_;
-  std::map<uintptr_t, size_t> registered_;
+  const HostRange* find(uintptr_t begin, size_t bytes) const;
+  std::map<uintptr_t, HostRange> registered_;
 };
 Machine& machine();
 

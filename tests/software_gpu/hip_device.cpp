@@ -16,6 +16,7 @@ struct Row {
 };
 // Grids are small, so that ordinary launches are cut into several.
 constexpr Row rows[] = {
+    {Attribute::can_use_host_pointer_for_registered_memory, 1},
     {Attribute::clock_rate, 1000000},
     {Attribute::l2_cache_size, 4 << 20},
     {Attribute::max_block_dim_x, max_work_group},

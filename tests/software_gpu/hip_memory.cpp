@@ -148,9 +148,8 @@ WEFT_HIP hipHostUnregister(void* address) {
   --machine().faults.alive;
   return ok;
 }
-// Memory of the application's own cannot be that of another process.
 WEFT_HIP hipHostGetDevicePointer(void** device, void* host, unsigned) {
-  if (!machine().host_block.holds(host))
+  if (!machine().host_block.holds(host) && !machine().isShared(host))
     return machine().pinned(host, 1) ? weft::hip::not_supported : invalid;
   *device = host;
   return ok;

@@ -69,6 +69,24 @@ void SharedBlock::discard(size_t offset, size_t bytes) const {
             static_cast<off_t>(bytes));
 }
 
+int makeShared(void* host, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(host) % page_bytes != 0 || bytes % page_bytes != 0) return -1;
+  const int descriptor = memfd_create("software-gpu-registered", MFD_CLOEXEC);
+  if (descriptor < 0) return -1;
+  const auto* const begin = static_cast<const std::byte*>(host);
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n = pwrite(descriptor, begin + done, bytes - done, static_cast<off_t>(done));
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  if (done == bytes &&
+      mmap(host, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0) == host)
+    return descriptor;
+  close(descriptor);
+  return -1;
+}
+
 void* Heap::allocate(size_t bytes) {
   const size_t size = (std::max<size_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes;
   size_t offset = 0;

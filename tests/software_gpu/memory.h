@@ -35,6 +35,10 @@ class SharedBlock {
   std::byte* access_;
 };
 
+// Puts memory that other processes can map in the place of the application's, with the same
+// contents; nobody may write it meanwhile. -1 unless it is whole pages, which nothing else shares.
+int makeShared(void* host, size_t bytes);
+
 // Parts of a block. Thread-safe.
 class Heap {
  public:

@@ -92,12 +92,20 @@ ControlAnswer Processor::ask(const ControlRequest& request, int descriptor) {
   return answer;
 }
 
-ControlAnswer Processor::map(const SharedBlock& block) {
+ControlAnswer Processor::map(const void* address, size_t bytes, int descriptor) {
   ControlRequest request;
   request.what = Control::map;
-  request.address = reinterpret_cast<uint64_t>(block.address());
-  request.bytes = block.bytes();
-  return ask(request, block.descriptor());
+  request.address = reinterpret_cast<uint64_t>(address);
+  request.bytes = bytes;
+  return ask(request, descriptor);
+}
+
+ControlAnswer Processor::unmap(const void* address, size_t bytes) {
+  ControlRequest request;
+  request.what = Control::unmap;
+  request.address = reinterpret_cast<uint64_t>(address);
+  request.bytes = bytes;
+  return ask(request);
 }
 
 ControlAnswer Processor::load(const void* image, size_t bytes) {

@@ -18,7 +18,11 @@ class Processor {
   ~Processor();
 
   // All false, with a message, when the process refuses, or has ended.
-  ControlAnswer map(const SharedBlock& block);
+  ControlAnswer map(const void* address, size_t bytes, int descriptor);
+  ControlAnswer map(const SharedBlock& block) {
+    return map(block.address(), block.bytes(), block.descriptor());
+  }
+  ControlAnswer unmap(const void* address, size_t bytes);
   ControlAnswer load(const void* image, size_t bytes);
   ControlAnswer unload(uint64_t module);
   ControlAnswer find(uint64_t module, const std::string& name);

@@ -15,6 +15,7 @@ inline constexpr size_t name_bytes = 1024;
 
 enum class Control : uint32_t {
   map,     // a descriptor comes along; at `address`, `bytes` long
+  unmap,   // `bytes` from `address`
   open,    // a descriptor comes along: a new stream's socket
   load,    // a descriptor comes along: a shared object; the answer's `value` stands for it
   unload,  // `address`

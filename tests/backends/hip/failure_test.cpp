@@ -9,8 +9,8 @@ namespace {
 class FailureTest : public HipTest {
  protected:
   void TearDown() override {
-    mockFaults().failing_copies = 0;
-    mockFaults().lost = false;
+    softwareGpuFaults().copies.failing = 0;
+    softwareGpuFaults().lost = false;
     HipTest::TearDown();
   }
 };
@@ -23,7 +23,7 @@ TEST_P(FailureTest, AFailedOperationDoesNotStopTheNext) {
   operations[0].work = copyToDevice(values.data(), *memory, 400);
   operations[1].work = copyToDevice(values.data(), *memory, 400);
   operations[2].work = copyToHost(*memory, back.data(), 400);
-  mockFaults().failing_copies = 1;
+  softwareGpuFaults().copies.failing = 1;
   for (auto& operation : operations) stream->submit(operation);
   for (auto& operation : operations) ASSERT_TRUE(operation.wait());
   EXPECT_LT(operations[0].status, 0);
@@ -41,7 +41,6 @@ TEST_P(FailureTest, TheWrongNumberOfArgumentsFails) {
 }
 
 TEST_P(FailureTest, TooMuchLocalMemoryFails) {
-  if (GetParam() == Subject::mock) GTEST_SKIP() << "it has as much as a launch wants";
   const auto out = device->allocate(64 * 8, 8);
   GpuLaunchCase launch(*module, "reverse", {64, 1, 1}, {64, 1, 1});
   launch.memory(out.get()).memory(out.get()).local(1 << 20).local(512);
@@ -59,18 +58,18 @@ TEST_P(FailureTest, ALostDeviceFailsWhatIsInFlightAndWhatFollows) {
   GpuLaunchCase launch(*module, "spin", {1, 1, 1}, {1, 1, 1});
   TestOperation flying(launch.value(uint64_t(50'000'000)).memory(memory.get()).whole()), next;
   stream->submit(flying);
-  mockFaults().lost = true;
+  softwareGpuFaults().lost = true;
   stream->submit(next);
   ASSERT_TRUE(flying.wait() && next.wait());
   EXPECT_LT(flying.status, 0);
   EXPECT_LT(next.status, 0);
-  mockFaults().lost = false;
-  stream = nullptr;  // before the memory: the mock's kernel runs to its end
+  softwareGpuFaults().lost = false;
+  stream = nullptr;  // before the memory: the kernel runs to its end
 }
 
 // A kernel's fault ends the context for the process, so this runs only when asked for alone.
 TEST_P(FailureTest, AKernelsFaultIsAStatus) {
-  if (GetParam() == Subject::mock || !std::getenv("WEFT_TEST_LOSE_GPU"))
+  if (GetParam() == Subject::software || !std::getenv("WEFT_TEST_LOSE_GPU"))
     GTEST_SKIP() << "runs on a GPU with WEFT_TEST_LOSE_GPU set";
   const auto other = device->createInOrderStream({});
   GpuLaunchCase launch(*module, "fault", {1, 1, 1}, {1, 1, 1});
@@ -86,7 +85,7 @@ TEST_P(FailureTest, AKernelsFaultIsAStatus) {
   EXPECT_LT(elsewhere.status, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hip, FailureTest, ::testing::Values(Subject::mock, Subject::gpu),
+INSTANTIATE_TEST_SUITE_P(Hip, FailureTest, ::testing::Values(Subject::software, Subject::gpu),
                          subjectName);
 
 }  // namespace

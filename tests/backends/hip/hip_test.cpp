@@ -1,6 +1,9 @@
 #include "tests/backends/hip/hip_test.h"
 
+#include <dlfcn.h>
+
 #include <cstdio>
+#include <fstream>
 
 #include "backends/common/memory_space.h"
 #include "backends/hip/backend.h"
@@ -29,10 +32,23 @@ const std::vector<Row>& rows() {
   return table;
 }
 
+const std::string runtime_names[] = {WEFT_SOFTWARE_GPU_RUNTIME};
+
+std::string contentsOf(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
 
+software::Faults& softwareGpuFaults() {
+  void* const library = dlopen(runtime_names[0].c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto get = reinterpret_cast<software::GetFaults>(dlsym(library, "weftSoftwareGpuFaults"));
+  return *get();
+}
+
 std::string subjectName(const ::testing::TestParamInfo<Subject>& info) {
-  return info.param == Subject::mock ? "mock" : "gpu";
+  return info.param == Subject::software ? "software" : "gpu";
 }
 
 uint32_t gpuKernel(std::string_view name) {
@@ -45,8 +61,11 @@ uint32_t gpuKernel(std::string_view name) {
 Image gpuImage(const port::Target& target) {
   Image image;
   image.target = target;
-  const auto* bytes = reinterpret_cast<const std::byte*>(hip_test_kernels);
-  image.payload.assign(bytes, bytes + sizeof hip_test_kernels - 1);
+  const std::string_view ptx(hip_test_kernels, sizeof hip_test_kernels - 1);
+  const std::string code =
+      target.kind == port::TargetKind::nvptx ? std::string(ptx) : contentsOf(WEFT_SOFTWARE_KERNELS);
+  const auto* bytes = reinterpret_cast<const std::byte*>(code.data());
+  image.payload.assign(bytes, bytes + code.size());
   for (const Row& row : rows()) {
     KernelInfo info;
     info.name = info.symbol = row.name;
@@ -63,8 +82,10 @@ Image gpuImage(const port::Target& target) {
 
 std::vector<std::shared_ptr<hip::Device>> devicesOf(Subject subject) {
   std::vector<port::Diagnostic> diagnostics;
-  std::vector<hip::Backend::Open> mock{[](auto&) { return openMock(); }};
-  hip::Backend backend = subject == Subject::mock ? hip::Backend(std::move(mock)) : hip::Backend();
+  std::vector<hip::Backend::Open> software{
+      [](auto& found) { return hip::openHipRuntime(found, runtime_names); }};
+  hip::Backend backend =
+      subject == Subject::software ? hip::Backend(std::move(software)) : hip::Backend();
   std::vector<std::shared_ptr<hip::Device>> devices;
   for (auto& device : backend.discover(diagnostics))
     devices.push_back(std::static_pointer_cast<hip::Device>(device));
@@ -108,8 +129,8 @@ void HipTest::TearDown() {
   module = nullptr;
   device = nullptr;
   devices.clear();
-  if (GetParam() != Subject::mock) return;
-  EXPECT_EQ(mockFaults().alive, 0) << "handles or memory leaked";
+  if (GetParam() != Subject::software) return;
+  EXPECT_EQ(softwareGpuFaults().alive, 0) << "handles or memory leaked";
 }
 
 void HipTest::run(port::Stream& on, const port::Operation::Work& work) {

@@ -1,4 +1,4 @@
-// The HIP backend's devices for tests: the runtime made of threads, or the machine's GPUs.
+// The HIP backend's devices for tests: software GPUs, or the machine's GPUs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "backends/hip/device.h"
-#include "tests/backends/hip/mock_runtime.h"
+#include "tests/software_gpu/faults.h"
 #include "tests/support/test_operation.h"
 
 namespace weft::test {
 
-enum class Subject : uint8_t { mock, gpu };
+enum class Subject : uint8_t { software, gpu };
 std::string subjectName(const ::testing::TestParamInfo<Subject>& info);
+
+// What the software GPUs do wrong.
+software::Faults& softwareGpuFaults();
 
 // An image of kernels.cl for the device.
 Image gpuImage(const port::Target& target);

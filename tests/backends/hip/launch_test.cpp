@@ -122,7 +122,7 @@ TEST(Grid, CoversABoxOnceWithinTheLimits) {
   EXPECT_EQ(hip::forEachGrid(record, box, {4, 100, 7}, [](const hip::Grid&) { return 5; }), 5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hip, LaunchTest, ::testing::Values(Subject::mock, Subject::gpu),
+INSTANTIATE_TEST_SUITE_P(Hip, LaunchTest, ::testing::Values(Subject::software, Subject::gpu),
                          subjectName);
 
 }  // namespace

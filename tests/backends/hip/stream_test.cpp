@@ -262,7 +262,7 @@ TEST_P(StreamTest, EveryKindOfTimestampTellsTimesInOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Hip, StreamTest, ::testing::Values(Subject::mock, Subject::gpu),
+INSTANTIATE_TEST_SUITE_P(Hip, StreamTest, ::testing::Values(Subject::software, Subject::gpu),
                          subjectName);
 
 }  // namespace

@@ -125,6 +125,9 @@ void serve() {
       case Control::map:
         map(*request, descriptor, *answer);
         break;
+      case Control::unmap:
+        munmap(reinterpret_cast<void*>(request->address), request->bytes);
+        break;
       case Control::open:
         std::thread(serveStream, dup(descriptor)).detach();
         break;
