@@ -42,6 +42,12 @@ typedef cl_int(CL_API_CALL *clGetContextStatisticsWEFT_fn)(cl_context context, c
 typedef cl_int(CL_API_CALL *clGetPlatformReportWEFT_fn)(cl_platform_id platform, size_t size,
                                                         char *text, size_t *size_ret);
 
+/* cl_weft_processors: queries of devices whose compute units are the host's processors. */
+#define CL_WEFT_PROCESSORS_EXTENSION_NAME "cl_weft_processors"
+
+/* cl_uint[]: the operating system's number of the processor that each compute unit is. */
+#define CL_DEVICE_PROCESSORS_WEFT 0x10F000
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "api/cl_weft_ext.h"
 #include "api/extensions.h"
+#include "api/sub_devices.h"
 #include "api/tables.h"
 #include "api/version.h"
 
@@ -108,18 +110,6 @@ std::vector<cl_name_version> languageFeatures(const Device& device) {
   return features;
 }
 
-std::vector<cl_device_partition_property> partitionProperties(const Device& device) {
-  // "If the device cannot be partitioned (i.e. there is no partitioning scheme supported by the
-  // device that will return at least two sub-devices), a value of 0 will be returned."
-  if (device.capabilities().max_sub_devices < 2) return {0};
-  return {CL_DEVICE_PARTITION_EQUALLY, CL_DEVICE_PARTITION_BY_COUNTS};
-}
-
-std::vector<cl_device_partition_property> partitionType(const Device& device) {
-  if (device.isRoot()) return {0};
-  return device.partitionType();
-}
-
 cl_device_id parentHandle(const Device& device) {
   return device.parent() ? device.parent()->handle() : nullptr;
 }
@@ -199,6 +189,19 @@ cl_bitfield halfAtomics(const Device& device) { return floatAtomics(device, "fp1
 constexpr cl_device_info single_atomic_capabilities = 0x4231, double_atomic_capabilities = 0x4232,
                          half_atomic_capabilities = 0x4233;
 
+std::vector<cl_uint> processors(const Device& device) {
+  std::vector<cl_uint> numbers;
+  for (const port::ComputeUnit& unit : device.capabilities().units)
+    numbers.push_back(unit.processor);
+  return numbers;
+}
+
+cl_device_pci_bus_info_khr pciBus(const Device& device) {
+  const auto& pci = device.capabilities().pci;
+  require(pci.has_value(), CL_INVALID_VALUE, "the device is on no PCI bus");
+  return {pci->domain, pci->bus, pci->device, pci->function};
+}
+
 using C = port::Capabilities;
 using L = port::ImageLimits;
 using D = const Device&;
@@ -226,6 +229,8 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_LUID_VALID_KHR, always<cl_bool{CL_FALSE}>},
     {CL_DEVICE_LUID_KHR, always<std::array<uint8_t, CL_LUID_SIZE_KHR>{}>},
     {CL_DEVICE_NODE_MASK_KHR, always<cl_uint{0}>},
+
+    {CL_DEVICE_PCI_BUS_INFO_KHR, by<pciBus>},
 
     // Execution.
     {CL_DEVICE_MAX_COMPUTE_UNITS, capability<cl_uint, &C::compute_units>},
@@ -323,9 +328,16 @@ constexpr InfoRow<Device> rows[] = {
     // Partitioning.
     {CL_DEVICE_PARENT_DEVICE, by<parentHandle>},
     {CL_DEVICE_PARTITION_MAX_SUB_DEVICES, capability<cl_uint, &C::max_sub_devices>},
-    {CL_DEVICE_PARTITION_PROPERTIES, by<partitionProperties>},
-    {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, always<cl_device_affinity_domain{0}>},
+    {CL_DEVICE_PARTITION_PROPERTIES, by<partitionSchemes>},
+    {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, by<affinityDomains>},
     {CL_DEVICE_PARTITION_TYPE, by<partitionType>},
+    {CL_DEVICE_PROCESSORS_WEFT, by<processors>},
+    // cl_ext_device_fission.
+    {CL_DEVICE_PARENT_DEVICE_EXT, by<parentHandle>},
+    {CL_DEVICE_PARTITION_TYPES_EXT, by<fissionSchemes>},
+    {CL_DEVICE_AFFINITY_DOMAINS_EXT, by<fissionDomains>},
+    {CL_DEVICE_REFERENCE_COUNT_EXT, [](D d) { return cl_uint{d.handleReferences()}; }},
+    {CL_DEVICE_PARTITION_STYLE_EXT, by<fissionStyle>},
 
     // Images.
     {CL_DEVICE_IMAGE_SUPPORT, [](D d) -> cl_bool { return d.features().images; }},

@@ -32,6 +32,11 @@ std::span<const std::string_view> platformExtensions() { return host_extensions;
 std::vector<std::string_view> deviceExtensions(const Device& device) {
   std::vector<std::string_view> names(host_extensions.begin(), host_extensions.end());
   for (const std::string& name : device.features().extensions) names.emplace_back(name);
+  // A part that cannot be divided has the queries all the same.
+  if (device.capabilities().max_sub_devices > 0 || !device.isRoot())
+    names.emplace_back("cl_ext_device_fission");
+  if (device.capabilities().pci) names.emplace_back("cl_khr_pci_bus_info");
+  if (!device.capabilities().units.empty()) names.emplace_back(CL_WEFT_PROCESSORS_EXTENSION_NAME);
   return names;
 }
 

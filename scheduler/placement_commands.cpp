@@ -75,6 +75,19 @@ class MigrateCommand final : public Command {
       list.push_back({object.get(), object->origin(), object->origin() + object->size(), !undefined,
                       undefined});
   }
+  // Devices that share their memory may still be nearer to some of it than to other.
+  void prepare() override {
+    const bool to_host = flags_ & CL_MIGRATE_MEM_OBJECT_HOST;
+    if (to_host || queue()->device().capabilities().units.empty()) return;
+    for (const auto& object : objects_) object->storage().in(space());
+    work =
+        port::HostCall{[](void* self) { static_cast<MigrateCommand*>(self)->bringNear(); }, this};
+  }
+  void bringNear() noexcept {
+    for (const auto& object : objects_)
+      if (port::Memory* memory = object->storage().find(space()))
+        queue()->device().port().bringNear(*memory);
+  }
   void finalize(cl_int) noexcept override { objects_.clear(); }
 
   std::vector<Ref<MemObject>> objects_;

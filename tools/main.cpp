@@ -11,6 +11,7 @@
 #include "tools/opencl.h"
 #include "tools/perf.h"
 #include "tools/simulate.h"
+#include "tools/topology.h"
 
 namespace {
 
@@ -43,6 +44,14 @@ class PerfCommands {
   std::string output_;
 };
 
+CLI::Option* addTopology(CLI::App& command, std::string& form) {
+  return command
+      .add_option("--topology", form, "draws the machine and which part of it each device is")
+      ->expected(0, 1)
+      ->default_str("text")
+      ->check(CLI::IsMember({"text", "svg"}));
+}
+
 int runCommand(int argc, char** argv) {
   CLI::App app{"Weft: OpenCL on every processor of the machine at once", "weft"};
   app.require_subcommand(1);
@@ -60,6 +69,8 @@ int runCommand(int argc, char** argv) {
 
   CLI::App* info_command =
       app.add_subcommand("info", "Shows the platform, its devices and what the drivers said");
+  std::string topology_form;
+  CLI::Option* topology = addTopology(*info_command, topology_form);
 
   const PerfCommands perf_commands(app);
 
@@ -85,6 +96,7 @@ int runCommand(int argc, char** argv) {
   if (*simulate_command) return simulate::run(simulate_options);
   useOwnLibrary();
   if (*demo_command) return demo::run(demo_options, argv);
+  if (*topology) return showTopology(topology_form);
   if (*info_command) return showInfo();
   return 1;
 }

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "backends/cpu/device.h"
 #include "backends/cpu/topology.h"
@@ -31,19 +33,47 @@ std::optional<size_t> numberSetting(const char* name, std::vector<port::Diagnost
 }
 
 // The PUs in use: all that the process may use, or the first few.
-std::vector<unsigned> usedPus(std::vector<port::Diagnostic>& diagnostics) {
-  std::vector<unsigned> pus = Topology::get().pus();
+std::vector<port::ComputeUnit> usedUnits(const Topology& topology,
+                                         std::vector<port::Diagnostic>& diagnostics) {
+  std::vector<port::ComputeUnit> units = topology.units();
   if (const auto count = numberSetting("WEFT_CPU_MAX_COMPUTE_UNITS", diagnostics))
-    pus.resize(std::min(*count, pus.size()));
-  return pus;
+    units.resize(std::min(*count, units.size()));
+  return units;
 }
 
-MemorySettings memorySettings(std::vector<port::Diagnostic>& diagnostics) {
-  MemorySettings settings;
+// The setting's value among those that it may have, or else `otherwise`.
+template <class T, size_t n>
+T choiceSetting(const char* name, const std::pair<std::string_view, T> (&choices)[n], T otherwise,
+                std::vector<port::Diagnostic>& diagnostics) {
+  const char* const text = std::getenv(name);
+  if (!text || !*text) return otherwise;
+  for (const auto& [word, value] : choices)
+    if (word == text) return value;
+  std::string message = std::string("cpu: ") + name + " is none of";
+  for (const auto& choice : choices) message += ' ' + std::string(choice.first);
+  diagnostics.push_back({message + ": " + text});
+  return otherwise;
+}
+
+constexpr std::pair<std::string_view, port::Placement> placements[] = {
+    {"cores", port::Placement::cores},
+    {"compact", port::Placement::compact},
+    {"scatter", port::Placement::scatter},
+};
+
+constexpr std::pair<std::string_view, bool> interleaving[] = {{"interleave", true},
+                                                              {"first-touch", false}};
+
+Settings readSettings(std::vector<port::Diagnostic>& diagnostics) {
+  Settings settings;
   const char* const is_private = std::getenv("WEFT_CPU_PRIVATE_MEMORY");
-  settings.is_private = is_private && std::string_view(is_private) == "1";
+  settings.private_memory = is_private && std::string_view(is_private) == "1";
   if (const auto mebibytes = numberSetting("WEFT_CPU_MEMORY_LIMIT", diagnostics))
-    settings.limit = std::min<uint64_t>(*mebibytes, uint64_t(1) << 40) << 20;
+    settings.memory_limit = std::min<uint64_t>(*mebibytes, uint64_t(1) << 40) << 20;
+  settings.placement =
+      choiceSetting("WEFT_CPU_PLACEMENT", placements, settings.placement, diagnostics);
+  settings.interleave =
+      choiceSetting("WEFT_CPU_NUMA", interleaving, settings.interleave, diagnostics);
   return settings;
 }
 
@@ -54,7 +84,10 @@ class Backend final : public port::Backend {
   std::vector<std::shared_ptr<port::Device>> discover(
       std::vector<port::Diagnostic>& diagnostics) override {
     try {
-      return {std::make_shared<Device>(usedPus(diagnostics), memorySettings(diagnostics))};
+      auto topology = Topology::ofThisProcess();
+      auto units = usedUnits(*topology, diagnostics);
+      return {std::make_shared<Device>(std::move(topology), std::move(units),
+                                       readSettings(diagnostics))};
     } catch (const std::exception& error) {
       diagnostics.push_back({std::string("cpu: ") + error.what()});
       return {};

@@ -5,15 +5,14 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
-#include <numeric>
 
 #include "backends/common/memory_space.h"
 #include "backends/cpu/clock.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/module.h"
 #include "backends/cpu/stream.h"
+#include "backends/cpu/system.h"
 #include "backends/cpu/target.h"
-#include "backends/cpu/topology.h"
 #include "core/error.h"
 
 namespace weft::cpu {
@@ -80,6 +79,12 @@ std::array<uint8_t, 16> stableId(const std::string& model, const std::vector<uns
   return id;
 }
 
+std::vector<unsigned> processors(Topology::Units units) {
+  std::vector<unsigned> list;
+  for (const port::ComputeUnit& unit : units) list.push_back(unit.processor);
+  return list;
+}
+
 void describeProcessor(port::Capabilities& c, const std::vector<unsigned>& pus) {
   const ProcessorInfo info = processorInfo();
   c.device_class = port::DeviceClass::cpu;
@@ -93,8 +98,20 @@ void describeProcessor(port::Capabilities& c, const std::vector<unsigned>& pus) 
   c.max_clock_mhz = info.max_clock_mhz;
 }
 
-void describeMemory(port::Capabilities& c, const Caches& caches, uint64_t limit) {
-  c.global_memory_bytes = std::min(physicalMemoryBytes(), limit);
+// What the units' nodes have; memory that is near no PU is everybody's, so all of it together where
+// no node with PUs is missing.
+uint64_t memoryBytes(const Topology& topology, Topology::Units units) {
+  const uint64_t physical = physicalMemoryBytes();
+  const NodeSet own = topology.nodes(units);
+  const bool all = own == topology.nodes(topology.units());
+  if (all && !topology.isDescribed()) return physical;
+  const uint64_t bytes = topology.memoryBytes(own);
+  // Whatever a description says, programs want to have some.
+  return bytes == 0 ? physical : std::min(physical, std::max(bytes, minimum_allocation));
+}
+
+void describeMemory(port::Capabilities& c, const Caches& caches, uint64_t bytes, uint64_t limit) {
+  c.global_memory_bytes = std::min(bytes, limit);
   c.max_allocation_bytes =
       std::min(c.global_memory_bytes, std::max(c.global_memory_bytes / 4 * 3, minimum_allocation));
   c.global_cache = {caches.last_level_bytes, caches.line_bytes};
@@ -126,11 +143,11 @@ void describeImages(port::Capabilities& c) {
   limits.base_address_alignment = 1;
 }
 
-port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target& target,
-                            uint64_t memory_limit) {
+port::Capabilities describe(const Topology& topology, std::vector<port::ComputeUnit> units,
+                            const port::Target& target, const Settings& settings) {
   port::Capabilities c;
-  describeProcessor(c, pus);
-  describeMemory(c, Topology::get().caches(pus), memory_limit);
+  describeProcessor(c, processors(units));
+  describeMemory(c, topology.caches(units), memoryBytes(topology, units), settings.memory_limit);
   describeImages(c);
   c.max_work_group_size = max_work_group;
   c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
@@ -145,18 +162,24 @@ port::Capabilities describe(const std::vector<unsigned>& pus, const port::Target
   c.language_features.assign(std::begin(language_features), std::end(language_features));
   c.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers |
                     port::shares_all_memory | port::shares_atomics;
-  c.max_sub_devices = pus.size() > 1 ? uint32_t(pus.size()) : 0;
+  c.max_sub_devices = units.size() > 1 ? c.compute_units : 0;
+  c.units = std::move(units);
+  c.placement = settings.placement;
   return c;
 }
 
 }  // namespace
 
-Device::Device(std::vector<unsigned> pus, MemorySettings memory)
-    : pus_(std::move(pus)),
-      memory_(memory),
+Device::Device(std::shared_ptr<const Topology> topology, std::vector<port::ComputeUnit> units,
+               Settings settings)
+    : topology_(std::move(topology)),
+      settings_(settings),
       target_(hostTarget()),
-      capabilities_(describe(pus_, target_, memory_.limit)) {
-  if (memory_.is_private) capabilities_.memory_space = newMemorySpace();
+      home_{topology_, {}},
+      capabilities_(describe(*topology_, std::move(units), target_, settings_)) {
+  if (topology_->memoryNodes() > 1) home_.nodes = topology_->nodes(capabilities_.units);
+  if (home_.nodes.size() > 1 && !settings_.interleave) home_.nodes.clear();
+  if (settings_.private_memory) capabilities_.memory_space = newMemorySpace();
 }
 
 bool Device::reaches(port::MemorySpace space) const {
@@ -170,23 +193,22 @@ port::ClockPair Device::clocks() const {
   return {t, t};
 }
 
-std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const uint32_t> counts) {
-  const uint64_t sum = std::accumulate(counts.begin(), counts.end(), uint64_t(0));
-  const bool empty = std::find(counts.begin(), counts.end(), 0u) != counts.end();
-  require(!counts.empty() && !empty && sum <= pus_.size(), CL_INVALID_DEVICE_PARTITION_COUNT,
-          "more compute units than there are, or none");
-  std::vector<std::shared_ptr<port::Device>> parts;
-  auto next = pus_.begin();
-  for (const uint32_t count : counts) {
-    parts.push_back(std::make_shared<Device>(std::vector<unsigned>(next, next + count), memory_));
-    next += count;
+std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const port::UnitSet> parts) {
+  const std::vector<port::ComputeUnit>& own = capabilities_.units;
+  std::vector<std::shared_ptr<port::Device>> devices;
+  for (const port::UnitSet& part : parts) {
+    require(!part.empty() && part.back() < own.size(), CL_INVALID_DEVICE_PARTITION_COUNT,
+            "compute units that the device does not have, or none");
+    std::vector<port::ComputeUnit> units;
+    for (const uint32_t index : part) units.push_back(own[index]);
+    devices.push_back(std::make_shared<Device>(topology_, std::move(units), settings_));
   }
-  return parts;
+  return devices;
 }
 
 std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
   Ref<Executor> executor = executor_.with([&](Ref<Executor>& own) {
-    if (!own) own = Ref<Executor>::adopt(new Executor(pus_));
+    if (!own) own = Ref<Executor>::adopt(new Executor(home_, processors(capabilities_.units)));
     return own;
   });
   executor->start();
@@ -202,6 +224,8 @@ std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
 std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
   return importMemory(host, bytes);
 }
+
+void Device::bringNear(port::Memory& memory) noexcept { moveHome(memory, home_); }
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   // An image for other features could hold instructions that this machine does not have.

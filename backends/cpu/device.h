@@ -6,36 +6,44 @@
 #include <vector>
 
 #include "backends/cpu/executor.h"
+#include "backends/cpu/topology.h"
 #include "core/guarded.h"
 #include "core/ports/device.h"
 
 namespace weft::cpu {
 
-struct MemorySettings {
-  bool is_private = false;        // a memory space of its own, also for each sub-device
-  uint64_t limit = ~uint64_t(0);  // bytes
+// What a device and its sub-devices have in common.
+struct Settings {
+  bool private_memory = false;           // a memory space for each of them
+  uint64_t memory_limit = ~uint64_t(0);  // bytes
+  port::Placement placement = port::Placement::cores;
+  bool interleave = true;  // pages over all nodes of a device that spans several
 };
 
 class Device final : public port::Device {
  public:
-  // `pus`: OS indices in topology order.
-  Device(std::vector<unsigned> pus, MemorySettings memory);
+  // `units`: some of the topology's, in its order.
+  Device(std::shared_ptr<const Topology> topology, std::vector<port::ComputeUnit> units,
+         Settings settings);
 
   const port::Capabilities& capabilities() const override { return capabilities_; }
   const port::Target& target() const override { return target_; }
   bool reaches(port::MemorySpace space) const override;
   uint64_t freeMemory() const override;
   port::ClockPair clocks() const override;
-  std::vector<std::shared_ptr<port::Device>> partition(std::span<const uint32_t> counts) override;
+  std::vector<std::shared_ptr<port::Device>> partition(
+      std::span<const port::UnitSet> parts) override;
   std::unique_ptr<port::Stream> createStream(port::Order order) override;
   std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
   std::unique_ptr<port::Memory> import(void* host, size_t bytes) override;
+  void bringNear(port::Memory& memory) noexcept override;
   std::unique_ptr<port::Module> load(const Image& image) override;
 
  private:
-  const std::vector<unsigned> pus_;
-  const MemorySettings memory_;
+  const std::shared_ptr<const Topology> topology_;
+  const Settings settings_;
   port::Target target_;
+  Home home_;
   port::Capabilities capabilities_;
   Guarded<Ref<Executor>> executor_;  // made with the first stream
 };

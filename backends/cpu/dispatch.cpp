@@ -44,6 +44,18 @@ struct Estimate {
   double operator()(const port::HostCall&) const { return -1; }
 };
 
+// The memory that an operation uses and that may have no home yet.
+void settleMemory(const port::Operation& operation, const Home& home) {
+  if (const auto* launch = std::get_if<port::Launch>(&operation.work)) {
+    for (const port::LaunchArgument& argument : launch->arguments)
+      if (argument.memory) settle(*argument.memory, home);
+  } else if (const auto* copy = std::get_if<port::Copy>(&operation.work)) {
+    if (copy->destination.memory) settle(*copy->destination.memory, home);
+  } else if (const auto* fill = std::get_if<port::Fill>(&operation.work)) {
+    settle(*fill->memory, home);
+  }
+}
+
 bool isTiny(const port::Operation& operation) {
   const double estimate = std::visit(Estimate(), operation.work);
   return estimate >= 0 && estimate < tiny_ns;
@@ -142,7 +154,8 @@ Executor::Drained Executor::drainOne(StreamCore& stream, Runner& runner, bool as
 }
 
 void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noexcept {
-  if (Runner::workerOf() || !affinityAllows(pus_)) return;
+  // On a described machine the PUs are not those that threads run on.
+  if (Runner::workerOf() || !(home_.topology->isDescribed() || affinityAllows(pus_))) return;
   const KernelFloatScope floats;
   Runner& runner = Runner::current();
   bool refused = false;
@@ -172,6 +185,7 @@ Job* Executor::joinJob(StreamCore& stream) noexcept {
 bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept {
   const port::Nanoseconds start = now();
   operation.started(start);
+  if (!home_.nodes.empty()) settleMemory(operation, home_);
   bool taken_over = false;
   port::OperationStatus status = CL_SUCCESS;
   if (std::holds_alternative<port::Launch>(operation.work)) {

@@ -7,7 +7,6 @@
 
 #include "backends/cpu/clock.h"
 #include "backends/cpu/stream.h"
-#include "backends/cpu/topology.h"
 #include "core/error.h"
 
 namespace weft::cpu {
@@ -19,7 +18,8 @@ constexpr time_t shutdown_seconds = 5;
 
 }  // namespace
 
-Executor::Executor(std::vector<unsigned> pus) : pus_(std::move(pus)), process_(getpid()) {
+Executor::Executor(Home home, std::vector<unsigned> pus)
+    : home_(std::move(home)), pus_(std::move(pus)), process_(getpid()) {
   auto shared = shared_.lock();
   for (const unsigned pu : pus_) {
     auto& worker = workers_.emplace_back(std::make_unique<Worker>());
@@ -69,7 +69,7 @@ void* Executor::threadMain(void* argument) noexcept {
   Executor& executor = *worker.executor;
   pthread_setname_np(pthread_self(), "weft-cpu");
   // Where binding is not allowed the system places the thread.
-  Topology::get().bindThread(worker.pu);
+  executor.home_.topology->bindThread(worker.pu);
   setKernelFloatState();
   Runner::adopt(worker.runner);
   executor.work(worker);

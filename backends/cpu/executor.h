@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backends/cpu/job.h"
+#include "backends/cpu/memory.h"
 #include "backends/cpu/runner.h"
 #include "backends/cpu/sync.h"
 #include "core/guarded.h"
@@ -30,9 +31,9 @@ class StreamCore;
 // other workers go on. (A device of one unit has no others.)
 class Executor final : public Object {
  public:
-  explicit Executor(std::vector<unsigned> pus);
+  // `pus`: the system's numbers of those that the workers are bound to.
+  Executor(Home home, std::vector<unsigned> pus);
 
-  const std::vector<unsigned>& pus() const { return pus_; }
   // Makes the first worker, so that a system that refuses threads is found out here. Throws.
   void start();
 
@@ -126,6 +127,7 @@ class Executor final : public Object {
   // False when a worker did not end in time; then the executor has to stay.
   bool joinAll(const Worker* except) noexcept;
 
+  const Home home_;
   const std::vector<unsigned> pus_;
   const pid_t process_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -6,8 +6,9 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "backends/cpu/topology.h"
+#include "backends/cpu/system.h"
 #include "core/error.h"
+#include "core/guarded.h"
 
 namespace weft::cpu {
 namespace {
@@ -90,12 +91,23 @@ class MappedMemory final : public port::Memory {
   std::byte* host() const override { return host_; }
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(host_); }
 
+  bool settled() const noexcept { return settled_.load(std::memory_order_relaxed); }
+  void place(const Home& home) noexcept {
+    auto own = home_.lock();
+    settled_.store(true, std::memory_order_relaxed);
+    if (*own == home.nodes) return;
+    if (home.topology->placeMemory(host_, bytes_, home.nodes)) *own = home.nodes;
+  }
+  NodeSet home() const { return *home_.lock(); }
+
  private:
   Reservation reservation_;
   size_t bytes_;
   size_t mapped_;
   void* base_;
   std::byte* host_;
+  std::atomic<bool> settled_{false};
+  mutable Guarded<NodeSet> home_;
 };
 
 }  // namespace
@@ -109,6 +121,21 @@ std::unique_ptr<port::Memory> allocateMemory(size_t bytes, size_t alignment) {
 
 std::unique_ptr<port::Memory> importMemory(void* host, size_t bytes) {
   return std::make_unique<HostMemory>(host, bytes);
+}
+
+void settle(port::Memory& memory, const Home& home) noexcept {
+  auto* const mapped = home.nodes.empty() ? nullptr : dynamic_cast<MappedMemory*>(&memory);
+  if (mapped && !mapped->settled()) mapped->place(home);
+}
+
+void moveHome(port::Memory& memory, const Home& home) noexcept {
+  auto* const mapped = home.nodes.empty() ? nullptr : dynamic_cast<MappedMemory*>(&memory);
+  if (mapped) mapped->place(home);
+}
+
+NodeSet homeOf(const port::Memory& memory) {
+  const auto* const mapped = dynamic_cast<const MappedMemory*>(&memory);
+  return mapped ? mapped->home() : NodeSet();
 }
 
 }  // namespace weft::cpu

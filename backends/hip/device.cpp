@@ -73,6 +73,10 @@ void Device::describeDevice() {
   int version = 0;
   if (api.driverGetVersion(&version) == success)
     capabilities_.driver_version = versionText(platform, version);
+  if (const int bus = attribute(Attribute::pci_bus_id), slot = attribute(Attribute::pci_device_id);
+      bus != 0 || slot != 0)
+    capabilities_.pci = port::PciAddress{uint32_t(attribute(Attribute::pci_domain_id)),
+                                         uint32_t(bus), uint32_t(slot), 0};
   if (api.deviceGetUuid) api.deviceGetUuid(capabilities_.uuid.data(), device);
 
   const auto count = [&](Attribute a) { return static_cast<uint32_t>(std::max(attribute(a), 1)); };
@@ -157,7 +161,7 @@ port::ClockPair Device::clocks() const {
   return {now, now};
 }
 
-std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const uint32_t>) {
+std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const port::UnitSet>) {
   throw Error(CL_DEVICE_PARTITION_FAILED, "a GPU is not partitioned");
 }
 

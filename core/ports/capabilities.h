@@ -4,8 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/ports/topology.h"
 
 namespace weft::port {
 
@@ -56,6 +59,13 @@ struct ImageLimits {
   uint32_t base_address_alignment = 0;
 };
 
+struct PciAddress {
+  uint32_t domain = 0;
+  uint32_t bus = 0;
+  uint32_t device = 0;
+  uint32_t function = 0;
+};
+
 struct Capabilities {
   DeviceClass device_class = DeviceClass::cpu;
   std::string name;
@@ -63,6 +73,7 @@ struct Capabilities {
   std::string driver_version;
   uint32_t vendor_id = 0;
   std::array<uint8_t, 16> uuid{};
+  std::optional<PciAddress> pci;
 
   uint32_t compute_units = 1;
   uint32_t max_clock_mhz = 0;
@@ -99,6 +110,9 @@ struct Capabilities {
   // Anything but nothing means that import() takes memory in whole pages at its host address.
   uint32_t shared_memory = shares_nothing;
   uint32_t max_sub_devices = 0;  // 0: the device cannot be partitioned
+  // One per compute unit, neighbours next to each other; empty where nothing is known of them.
+  std::vector<ComputeUnit> units;
+  Placement placement = Placement::cores;
 };
 
 }  // namespace weft::port

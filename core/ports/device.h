@@ -165,15 +165,17 @@ class Device {
   virtual uint64_t freeMemory() const = 0;
   virtual ClockPair clocks() const = 0;
 
-  // One sub-device per entry, of that many compute units each, in topology order. The sum of
-  // `counts` is at most capabilities().compute_units.
-  virtual std::vector<std::shared_ptr<Device>> partition(std::span<const uint32_t> counts) = 0;
+  // One sub-device per set, of these of the device's compute units. No set is empty; a unit may be
+  // in several. Throws CL_INVALID_DEVICE_PARTITION_COUNT otherwise.
+  virtual std::vector<std::shared_ptr<Device>> partition(std::span<const UnitSet> parts) = 0;
 
   virtual std::unique_ptr<Stream> createStream(Order order) = 0;
   virtual std::unique_ptr<Memory> allocate(size_t bytes, size_t alignment) = 0;
   // Wraps host memory that stays owned by the caller; nullptr when the device cannot use it in
   // place.
   virtual std::unique_ptr<Memory> import(void* host, size_t bytes) = 0;
+  // This device is the one that will use memory of its space: pages may move nearer to its units.
+  virtual void bringNear(Memory& memory) noexcept { (void)memory; }
   // `image` is an executable for target(). Throws when it cannot be loaded.
   virtual std::unique_ptr<Module> load(const Image& image) = 0;
 };

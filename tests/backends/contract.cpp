@@ -4,6 +4,7 @@
 
 #include "backends/cpu/backend.h"
 #include "tests/support/fake_device.h"
+#include "tests/support/unit_sets.h"
 
 namespace weft::test {
 namespace {
@@ -37,8 +38,8 @@ std::shared_ptr<port::Device> privateCpuDevice() {
 // The last unit; the root stays alive with it.
 std::shared_ptr<port::Device> oneUnit() {
   auto whole = cpuDevice();
-  const std::vector<uint32_t> counts(whole->capabilities().compute_units, 1);
-  auto* keep = new std::pair(whole, whole->partition(counts).back());
+  auto* keep =
+      new std::pair(whole, whole->partition(singles(whole->capabilities().compute_units)).back());
   return {keep->second.get(), [keep](port::Device*) { delete keep; }};
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "tests/backends/contract.h"
+#include "tests/support/unit_sets.h"
 
 namespace weft::test {
 namespace {
@@ -33,8 +34,7 @@ TEST_P(DeviceContract, CapabilitiesMeetTheFullProfile) {
 
 TEST_P(DeviceContract, PartitionCutsComputeUnits) {
   const uint32_t units = device->capabilities().compute_units;
-  const std::vector<uint32_t> ones(units, 1);
-  auto parts = device->partition(ones);
+  auto parts = device->partition(singles(units));
   ASSERT_EQ(parts.size(), units);
   for (auto& part : parts) {
     EXPECT_EQ(part->capabilities().compute_units, 1u);
@@ -42,19 +42,15 @@ TEST_P(DeviceContract, PartitionCutsComputeUnits) {
     EXPECT_EQ(part->capabilities().name, device->capabilities().name);
     EXPECT_EQ(part->target(), device->target());
     // Nested.
-    const uint32_t one[] = {1};
-    EXPECT_EQ(part->partition(one).at(0)->capabilities().compute_units, 1u);
+    EXPECT_EQ(part->partition(singles(1)).at(0)->capabilities().compute_units, 1u);
   }
-  const uint32_t all[] = {units};
-  EXPECT_EQ(device->partition(all).at(0)->capabilities().compute_units, units);
-  const uint32_t many[] = {units, 1}, none[] = {0};
-  EXPECT_THROW(device->partition(many), Error);
-  EXPECT_THROW(device->partition(none), Error);
+  EXPECT_EQ(device->partition(consecutive({units})).at(0)->capabilities().compute_units, units);
+  EXPECT_THROW(device->partition(consecutive({units, 1})), Error);
+  EXPECT_THROW(device->partition(consecutive({0})), Error);
 }
 
 TEST_P(DeviceContract, SubDevicesRunKernels) {
-  const uint32_t one[] = {1};
-  auto part = device->partition(one).at(0);
+  auto part = device->partition(singles(1)).at(0);
   auto own = part->load(testImage(part->target()));
   auto queue = part->createStream(port::Order::in_order);
   auto memory = part->allocate(256, 128);

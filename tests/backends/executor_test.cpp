@@ -11,6 +11,7 @@
 #include "backends/cpu/backend.h"
 #include "tests/support/test_image.h"
 #include "tests/support/test_operation.h"
+#include "tests/support/unit_sets.h"
 
 namespace weft::test {
 namespace {
@@ -47,8 +48,7 @@ class ExecutorTest : public ::testing::Test {
 
 TEST_F(ExecutorTest, OneUnitSubDevicesRunSideBySide) {
   if (units() < 2) GTEST_SKIP() << "one processor only";
-  const uint32_t counts[] = {1, 1};
-  auto parts = device->partition(counts);
+  auto parts = device->partition(singles(2));
   std::vector<std::unique_ptr<port::Stream>> streams;
   std::vector<std::unique_ptr<port::Memory>> memories;
   std::vector<std::unique_ptr<TestLaunch>> launches;
@@ -86,8 +86,7 @@ TEST_F(ExecutorTest, BigLaunchUsesEveryWorker) {
 
 // Each worker of each sub-device is bound to a PU of its own.
 TEST_F(ExecutorTest, WorkersAreBound) {
-  const std::vector<uint32_t> ones(units(), 1);
-  auto parts = device->partition(ones);
+  auto parts = device->partition(singles(units()));
   std::map<int, int> workers_by_pu;
   for (auto& part : parts) {
     auto memory = part->allocate(8, 64);
@@ -253,8 +252,7 @@ TEST(CpuBackend, PrivateMemoryGivesEachDeviceASpace) {
   setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
   auto device = discover();
   unsetenv("WEFT_CPU_PRIVATE_MEMORY");
-  const uint32_t one[] = {1};
-  auto part = device->partition(one).at(0), other = device->partition(one).at(0);
+  auto part = device->partition(singles(1)).at(0), other = device->partition(singles(1)).at(0);
   const port::MemorySpace spaces[] = {device->capabilities().memory_space,
                                       part->capabilities().memory_space,
                                       other->capabilities().memory_space};

@@ -90,9 +90,9 @@ DoubleDevice::DoubleDevice(std::string cpu) {
 }
 
 std::vector<std::shared_ptr<port::Device>> DoubleDevice::partition(
-    std::span<const uint32_t> counts) {
+    std::span<const port::UnitSet> sets) {
   std::vector<std::shared_ptr<port::Device>> parts;
-  for (size_t i = 0; i < counts.size(); ++i)
+  for (size_t i = 0; i < sets.size(); ++i)
     parts.push_back(std::make_shared<DoubleDevice>(target_.cpu));
   return parts;
 }

@@ -23,7 +23,8 @@ class DoubleDevice final : public port::Device {
   bool reaches(port::MemorySpace) const override { return true; }
   uint64_t freeMemory() const override { return 1 << 30; }
   port::ClockPair clocks() const override { return {}; }
-  std::vector<std::shared_ptr<port::Device>> partition(std::span<const uint32_t> counts) override;
+  std::vector<std::shared_ptr<port::Device>> partition(
+      std::span<const port::UnitSet> parts) override;
   std::unique_ptr<port::Stream> createStream(port::Order) override { return nullptr; }
   std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
   std::unique_ptr<port::Memory> import(void*, size_t) override { return nullptr; }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "doubles.h"
+#include "tests/support/unit_sets.h"
 
 namespace weft::test {
 namespace {
@@ -63,8 +64,7 @@ TEST_F(KernelTest, AnExecutableForOneDeviceIsEnough) {
 TEST_F(KernelTest, SubDeviceUsesTheCodeOfItsParentUnlessItHasItsOwn) {
   const Ref<Device> root = machine.platform().devices()[0];
   const auto sub = [&] {
-    const uint32_t count = 1;
-    return make<Device>(root, root->port().partition({&count, 1}).front(),
+    return make<Device>(root, root->port().partition(test::singles(1)).front(),
                         std::vector<cl_device_partition_property>{});
   };
   const auto named = sub(), unnamed = sub();

@@ -5,6 +5,7 @@
 #include "backends/cpu/backend.h"
 #include "tests/scheduler/fake_platform.h"
 #include "tests/support/test_image.h"
+#include "tests/support/unit_sets.h"
 
 namespace weft::test::model {
 namespace {
@@ -65,9 +66,8 @@ struct CpuDevices {
     unsetenv("WEFT_CPU_PRIVATE_MEMORY");
     list.push_back(platform->devices().front());
     const uint32_t units = list[0]->capabilities().compute_units;
-    const std::vector<uint32_t> counts(units > 2 ? 2 : units, 1);
     if (units < 2) return;
-    for (auto& part : list[0]->port().partition(counts))
+    for (auto& part : list[0]->port().partition(singles(2)))
       list.push_back(
           make<Device>(list[0], std::move(part), std::vector<cl_device_partition_property>{}));
   }

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "backends/common/memory_space.h"
 #include "backends/cpu/launch.h"
@@ -350,15 +349,14 @@ port::ClockPair FakeDevice::clocks() const {
   return {t, t};
 }
 
-std::vector<std::shared_ptr<port::Device>> FakeDevice::partition(std::span<const uint32_t> counts) {
-  const uint64_t sum = std::accumulate(counts.begin(), counts.end(), uint64_t(0));
-  const bool empty = std::find(counts.begin(), counts.end(), 0u) != counts.end();
-  require(!counts.empty() && !empty && sum <= capabilities_.compute_units,
-          CL_INVALID_DEVICE_PARTITION_COUNT, "more compute units than there are, or none");
+std::vector<std::shared_ptr<port::Device>> FakeDevice::partition(
+    std::span<const port::UnitSet> sets) {
   std::vector<std::shared_ptr<port::Device>> parts;
-  for (const uint32_t count : counts) {
+  for (const port::UnitSet& set : sets) {
+    require(!set.empty() && set.back() < capabilities_.compute_units,
+            CL_INVALID_DEVICE_PARTITION_COUNT, "units that the device does not have, or none");
     FakeOptions options = options_;
-    options.compute_units = count;
+    options.compute_units = uint32_t(set.size());
     options.seed += parts.size() + 1;
     auto part = std::make_shared<FakeDevice>(options);
     const std::lock_guard lock(mutex_);

@@ -138,7 +138,8 @@ class FakeDevice final : public port::Device {
   bool reaches(port::MemorySpace space) const override;
   uint64_t freeMemory() const override;
   port::ClockPair clocks() const override;
-  std::vector<std::shared_ptr<port::Device>> partition(std::span<const uint32_t> counts) override;
+  std::vector<std::shared_ptr<port::Device>> partition(
+      std::span<const port::UnitSet> parts) override;
   std::unique_ptr<port::Stream> createStream(port::Order order) override;
   std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
   std::unique_ptr<port::Memory> import(void* host, size_t bytes) override;
