@@ -253,7 +253,7 @@ class KernelMove {
     to.addAttr(llvm::Attribute::getWithByRefType(kernel_.getContext(), type));
     to.addAttr(llvm::Attribute::getWithAlignment(kernel_.getContext(), alignment));
     Value* place = &to;
-    if (&from != launch_) {
+    if (&from != launch_ && !from.onlyReadsMemory()) {
       // The kernel may write its copy.
       auto* copy = builder.CreateAlloca(type, private_space);
       copy->setAlignment(alignment);
