@@ -191,7 +191,7 @@ void Command::notified() noexcept {
 
 // Row by row where they are few, else all between the first and the last byte, of which those
 // between the rows then have to be kept.
-void appendRows(std::vector<Access>& list, MemObject& object, const ByteRows& rows, bool reads,
+void appendRows(AccessList& list, MemObject& object, const ByteRows& rows, bool reads,
                 bool writes) {
   constexpr size_t most_rows = 64;
   if (rows.count() > most_rows) {

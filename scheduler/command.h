@@ -25,6 +25,8 @@ struct Access {
   const ByteRows* rows = nullptr;  // the command's
 };
 
+using AccessList = pool::Vector<Access>;
+
 class Command : public Event, protected port::Operation {
  public:
   // Links the command into its queue and starts it as soon as its dependencies allow. The caller
@@ -46,9 +48,9 @@ class Command : public Event, protected port::Operation {
   ~Command() override;
 
   // Appends what the command touches. In contexts of several memory spaces only.
-  virtual void accesses(std::vector<Access>&) {}
+  virtual void accesses(AccessList&) {}
   // The same before the command's dependencies are done; false when accesses() may then differ.
-  virtual bool forecast(std::vector<Access>& list) {
+  virtual bool forecast(AccessList& list) {
     accesses(list);
     return true;
   }
@@ -105,8 +107,7 @@ class Command : public Event, protected port::Operation {
 };
 
 // Appends what a command does to `rows` of an object's storage.
-void appendRows(std::vector<Access>& list, MemObject& object, const ByteRows& rows, bool reads,
-                bool writes);
+void appendRows(AccessList& list, MemObject& object, const ByteRows& rows, bool reads, bool writes);
 
 // Where the bytes at `offset` of an object's storage are in `space`, as one end of a copy.
 port::Location locate(MemObject& object, port::MemorySpace space, size_t offset);

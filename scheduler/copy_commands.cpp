@@ -44,11 +44,11 @@ class CopyCommand final : public Command {
         region_(region) {}
 
  private:
-  void accesses(std::vector<Access>& list) override {
+  void accesses(AccessList& list) override {
     append(list, source_, false);
     append(list, destination_, true);
   }
-  void append(std::vector<Access>& list, const End& end, bool writes) const {
+  void append(AccessList& list, const End& end, bool writes) const {
     if (!end.object) return;
     const size_t begin = end.object->origin() + end.offset;
     appendRows(list, *end.object, toRows(begin, end.pitches, region_), !writes, writes);
@@ -84,7 +84,7 @@ class FillCommand final : public Command {
  private:
   size_t begin() const { return object_->origin() + layout_.offset(); }
 
-  void accesses(std::vector<Access>& list) override {
+  void accesses(AccessList& list) override {
     appendRows(list, *object_, toRows(begin(), layout_, region_), false, true);
   }
   void prepare() override {

@@ -37,7 +37,7 @@ class LaunchCommand final : public Command {
  private:
   const KernelInfo& info() const { return build_->image->kernels[index_]; }
 
-  void accesses(std::vector<Access>& list) override {
+  void accesses(AccessList& list) override {
     const AccessEvaluation evaluation(record_, set_->values);
     std::vector<TouchedRange> touched;
     for (size_t i = 0; i < set_->values.size(); ++i) {
@@ -115,7 +115,7 @@ class NativeCommand final : public Command {
     size_t offset;
   };
 
-  void accesses(std::vector<Access>& list) override {
+  void accesses(AccessList& list) override {
     for (const Patch& patch : objects_)
       if (MemObject* object = patch.object.get())
         list.push_back({object, object->origin(), object->origin() + object->size(), true, true});

@@ -15,7 +15,7 @@ class MapCommand final : public Command {
   }
 
  private:
-  void accesses(std::vector<Access>& list) override {
+  void accesses(AccessList& list) override {
     const bool reads = !(mapping_.flags & CL_MAP_WRITE_INVALIDATE_REGION);
     appendRows(list, *object_, mapping_.rows, reads, mapping_.writes());
   }
@@ -43,13 +43,13 @@ class UnmapCommand final : public Command {
   }
 
  private:
-  void accesses(std::vector<Access>& list) override {
+  void accesses(AccessList& list) override {
     const ByteRows& rows = mapping_.rows;
     if (mapping_.writes() && mapping_.state() == Mapping::State::made)
       list.push_back({object_.get(), rows.begin, rows.end(), false, true, &rows});
   }
   // It may still be about to be mapped.
-  bool forecast(std::vector<Access>& list) override {
+  bool forecast(AccessList& list) override {
     const ByteRows& rows = mapping_.rows;
     if (mapping_.writes()) list.push_back({object_.get(), rows.begin, rows.end(), false, true});
     return false;
@@ -69,7 +69,7 @@ class MigrateCommand final : public Command {
   }
 
  private:
-  void accesses(std::vector<Access>& list) override {
+  void accesses(AccessList& list) override {
     const bool undefined = flags_ & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     for (const auto& object : objects_)
       list.push_back({object.get(), object->origin(), object->origin() + object->size(), !undefined,

@@ -20,7 +20,7 @@ namespace {
 class PrefetchCommand final : public Command {
  public:
   PrefetchCommand(Context& context, Device& device, port::MemorySpace space, uint64_t announced,
-                  std::vector<Access> wanted)
+                  AccessList wanted)
       : Command(context, device, false), announced_(announced), wanted_(std::move(wanted)) {
     setSpace(space);
     for (const Access& access : wanted_) objects_.emplace_back(access.object);
@@ -33,23 +33,30 @@ class PrefetchCommand final : public Command {
   }
 
  private:
-  void accesses(std::vector<Access>& list) override { list = wanted_; }
+  void accesses(AccessList& list) override { list = wanted_; }
   uint64_t prefetchesFor() const override { return announced_; }
   std::string what() const override { return "a prefetch"; }
   void finalize(cl_int) noexcept override { objects_.clear(); }
 
   uint64_t announced_;
-  std::vector<Access> wanted_;
+  AccessList wanted_;
   std::vector<Ref<MemObject>> objects_;
 };
 
 // What a command reads and has not got.
 struct Wanted {
-  std::vector<Access> now;
-  std::vector<Access> later;  // when these are done
+  AccessList now;
+  AccessList later;  // when these are done
   std::vector<Ref<Event>> writers;
 
-  // Under the ticket lock.
+  // Under the ticket lock, both.
+  static bool has(const Access& access, port::MemorySpace space, uint64_t announced) {
+    if (!access.reads) return false;
+    Residency& residency = Residency::of(*access.object);
+    const auto writer = residency.writerBefore(announced, access.begin, access.end);
+    return writer.event ? writer.space != space
+                        : residency.isStale(access.begin, access.end, space);
+  }
   void add(const Access& access, port::MemorySpace space, uint64_t announced) {
     if (!access.reads) return;
     Residency& residency = Residency::of(*access.object);
@@ -74,14 +81,17 @@ void Command::announce(WaitList waits) noexcept {
     forecasted->final = forecast(forecasted->accesses);
     forecasted->dropWhatStays();
     if (forecasted->accesses.empty()) return;
+    bool wants = false;  // otherwise it has all that it reads, or those before it bring it
     {
       const auto tickets = State::of(context()).tickets().lock();
       resolution_ = std::move(forecasted);
-      resolution_->announced = ++tickets->announced;
-      for (const Access& access : resolution_->accesses)
-        if (access.writes)
-          Residency::of(*access.object).announce(resolution_->announced, *this, space_);
+      const uint64_t number = resolution_->announced = ++tickets->announced;
+      for (const Access& access : resolution_->accesses) {
+        wants = wants || Wanted::has(access, space_, number);
+        if (access.writes) Residency::of(*access.object).announce(number, *this, space_);
+      }
     }
+    if (!wants) return;
     step::point();
     if (isNear(predecessor, waits)) prefetch();
   } catch (...) {  // it does without

@@ -47,9 +47,9 @@ struct Claim {
 };
 
 // A command's accesses, from its enqueue if it has to wait, until it has ended.
-struct Resolution {
+struct Resolution : pool::Pooled {
   Claim claim;
-  std::vector<Access> accesses;
+  AccessList accesses;
   uint64_t announced = 0;  // the number under which its writes were announced; 0: they were not
   bool final = true;       // the accesses are those it will claim
   bool claimed = false;
@@ -70,7 +70,7 @@ class Residency final : public ResidencyState {
     size_t end = 0;
     SpaceSet valid;     // empty: nothing was ever written, any contents will do; or
     bool lost = false;  // the only valid copy was
-    std::vector<User> users;
+    pool::Vector<User> users;
 
     bool needsTransfer(port::MemorySpace space) const {
       return !valid.empty() && !valid.has(space);
@@ -149,7 +149,8 @@ class Residency final : public ResidencyState {
   Weak<MemObject> root_;
   uint64_t last_use_ = 0;
   Map intervals_;
-  std::map<uint64_t, Writer> announced_;
+  using Announced = std::pair<const uint64_t, Writer>;
+  std::map<uint64_t, Writer, std::less<>, pool::Allocator<Announced>> announced_;
 };
 
 class TransferCommand;

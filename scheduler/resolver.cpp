@@ -90,7 +90,7 @@ Resolver::Admission Resolver::admit() {
   if (!missing_.empty()) return makeRoom(*tickets, 0);
   Claim& claim = command_.resolution_->claim;
   claim.admitted = true;
-  const std::vector<Access>& accesses = command_.resolution_->accesses;
+  const AccessList& accesses = command_.resolution_->accesses;
   for (const Access& access : accesses) {
     Residency::of(*access.object).use(claim.ticket);
     if (access.reads) plan(access);
@@ -132,7 +132,7 @@ bool Resolver::waitForAll(std::vector<Event*>& events) {
 void Resolver::settleSpace() {
   if (!command_.runsWhereTheBytesAre()) return;
   command_.runAtHome();
-  const std::vector<Access>& accesses = command_.resolution_->accesses;
+  const AccessList& accesses = command_.resolution_->accesses;
   const auto everywhere = [&](port::MemorySpace space) {
     return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
       const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/context.h"
@@ -17,6 +18,24 @@ namespace weft {
 struct DeviceCounters {
   std::atomic<uint64_t> commands{0}, busy_ns{0}, bytes_in{0}, bytes_out{0}, transfers{0},
       evictions{0};
+};
+
+// For what is held for less than it takes to put a thread to sleep.
+class BriefMutex {
+ public:
+  void lock() {
+    constexpr int tries = 100;
+    for (int i = 0; i < tries; ++i) {
+      if (mutex_.try_lock()) return;
+      __builtin_ia32_pause();
+    }
+    mutex_.lock();
+  }
+  bool try_lock() { return mutex_.try_lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
 };
 
 // Thread-safe.
@@ -37,7 +56,7 @@ class State final : public ContextState {
 
   static State& of(const Context& context) { return static_cast<State&>(context.state()); }
 
-  Guarded<Tickets>& tickets() { return tickets_; }
+  Guarded<Tickets, BriefMutex>& tickets() { return tickets_; }
   CallbackThread& callbacks() { return callbacks_; }
   MemoryTraffic& memoryTraffic() { return memory_traffic_; }
   DeviceCounters& counters(const Device& device);
@@ -60,7 +79,7 @@ class State final : public ContextState {
   PerDevice& find(const Device& device);
 
   CallbackThread callbacks_;
-  Guarded<Tickets> tickets_;
+  Guarded<Tickets, BriefMutex> tickets_;
   std::vector<std::unique_ptr<PerDevice>> devices_;
   bool needs_staging_ = false;
   MemoryTraffic memory_traffic_;
