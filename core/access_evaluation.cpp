@@ -18,8 +18,8 @@ Footprint everything(size_t size, bool reads, bool writes) {
 
 void AccessEvaluation::touched(const ArgumentInfo& argument, size_t size,
                                std::vector<TouchedRange>& ranges) const {
-  for (const uint64_t items : launch_.global_size)
-    if (items == 0) return;
+  for (unsigned d = 0; d < 3; ++d)
+    if (launch_.global_size[d] == 0 || box_.begin[d] >= box_.end[d]) return;
   TouchedBytes bytes;
   const bool reads = argument.reads && !argument.reads_known;
   const bool writes = argument.writes && !argument.writes_known;
@@ -28,7 +28,7 @@ void AccessEvaluation::touched(const ArgumentInfo& argument, size_t size,
     Footprint footprint;
     footprint.reads = record.reads;
     footprint.writes = record.writes;
-    switch (access::RecordEvaluation(record, launch_, values_).run(footprint)) {
+    switch (access::RecordEvaluation(record, launch_, box_, values_).run(footprint)) {
       case access::Outcome::nothing:
         break;
       case access::Outcome::unknown:

@@ -23,15 +23,22 @@ struct TouchedRange {
 class AccessEvaluation {
  public:
   AccessEvaluation(const port::LaunchRecord& launch, std::span<const ArgumentValue> values)
-      : launch_(launch), values_(values) {}
+      : AccessEvaluation(
+            launch, values,
+            {{0, 0, 0}, {launch.group_count[0], launch.group_count[1], launch.group_count[2]}}) {}
+  // Of the launch's groups in `box` only.
+  AccessEvaluation(const port::LaunchRecord& launch, std::span<const ArgumentValue> values,
+                   const port::GroupBox& box)
+      : launch_(launch), values_(values), box_(box) {}
 
-  // Appends what the launch may touch of the `size` bytes behind an argument: disjoint ranges in
+  // Appends what the groups may touch of the `size` bytes behind an argument: disjoint ranges in
   // their order, outside of which nothing is read or written.
   void touched(const ArgumentInfo& argument, size_t size, std::vector<TouchedRange>& ranges) const;
 
  private:
   const port::LaunchRecord& launch_;
   std::span<const ArgumentValue> values_;
+  port::GroupBox box_;
 };
 
 }  // namespace weft

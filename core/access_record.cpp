@@ -146,18 +146,24 @@ Sum RecordEvaluation::argument(const AccessStep& step) const {
 }
 
 Sum RecordEvaluation::id(AccessCode code, unsigned d) {
+  const uint64_t local = launch_.local_size[d], global = launch_.global_size[d];
   uint8_t variable = static_cast<uint8_t>(global_ids + d);
-  uint64_t count = launch_.global_size[d];
+  uint64_t first = box_.begin[d] * local;
+  // The last group may be smaller.
+  uint64_t count = (box_.end[d] >= launch_.group_count[d] ? global : box_.end[d] * local) - first;
   bool exact = true;
-  if (code != AccessCode::global_id) {
-    const bool local = code == AccessCode::local_id;
-    variable = static_cast<uint8_t>((local ? local_ids : group_ids) + d);
-    count = local ? std::min(launch_.local_size[d], count) : launch_.group_count[d];
+  if (code == AccessCode::global_id) {
+    if (launch_.global_offset[d] > UINT64_MAX - first) return Sum::unknown();
+    first += launch_.global_offset[d];
+  } else {
+    const bool is_local = code == AccessCode::local_id;
+    variable = static_cast<uint8_t>((is_local ? local_ids : group_ids) + d);
+    first = is_local ? 0 : box_.begin[d];
+    count = is_local ? std::min(local, global) : box_.end[d] - box_.begin[d];
     exact = uniform(d);
   }
-  const uint64_t first = code == AccessCode::global_id ? launch_.global_offset[d] : 0;
-  if (count == 1) return Sum::of(static_cast<int64_t>(first));
   if (first > INT64_MAX || count - 1 > INT64_MAX - first) return Sum::unknown();
+  if (count == 1) return Sum::of(static_cast<int64_t>(first));
   const Range range{static_cast<int64_t>(first), static_cast<int64_t>(first + count - 1)};
   if (!variables_.has(variable)) variables_.define(variable, range, exact);
   return Sum::ofVariable(variable);

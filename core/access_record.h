@@ -21,9 +21,10 @@ enum class Outcome : uint8_t {
 
 class RecordEvaluation {
  public:
+  // Of the work-groups in `box`, which has at least one.
   RecordEvaluation(const AccessRecord& record, const port::LaunchRecord& launch,
-                   std::span<const ArgumentValue> values)
-      : record_(record), launch_(launch), values_(values), exact_(record.complete) {}
+                   const port::GroupBox& box, std::span<const ArgumentValue> values)
+      : record_(record), launch_(launch), box_(box), values_(values), exact_(record.complete) {}
 
   // Fills all but `reads` and `writes`. To be called once.
   Outcome run(Footprint& footprint);
@@ -82,6 +83,7 @@ class RecordEvaluation {
 
   const AccessRecord& record_;
   const port::LaunchRecord& launch_;
+  const port::GroupBox& box_;
   std::span<const ArgumentValue> values_;
   bool exact_;
   uint64_t used_ = 0;  // variables that the offset and the guards depend on

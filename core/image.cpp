@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 3;
+constexpr uint32_t format_version = 4;
 
 struct FileHeader {
   char magic[8];
@@ -156,7 +156,7 @@ template <class S>
 void fields(S& s, KernelInfo& k) {
   all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
       k.local_bytes, k.private_bytes, k.lane_context_bytes, k.stack_bytes, k.uniform_groups,
-      k.has_barriers, k.uses_printf);
+      k.has_barriers, k.uses_printf, k.split_hazards);
 }
 
 template <class S>
@@ -174,6 +174,22 @@ bool accessesAreValid(const Image& image) {
 }
 
 }  // namespace
+
+const char* nameOf(SplitHazard hazard) {
+  constexpr std::pair<SplitHazard, const char*> names[] = {
+      {SplitHazard::global_atomics, "atomics on global memory"},
+      {SplitHazard::volatile_accesses, "volatile accesses to global memory"},
+      {SplitHazard::fences, "fences"},
+      {SplitHazard::prints, "printf"},
+      {SplitHazard::unnamed_memory, "pointers that no argument is"},
+      {SplitHazard::program_variables, "variables of the program"},
+      {SplitHazard::unknown_calls, "calls that nobody can follow"},
+      {SplitHazard::device_queues, "device-side enqueue"},
+  };
+  for (const auto& [value, name] : names)
+    if (value == hazard) return name;
+  return "something unknown";
+}
 
 port::Bytes writeImage(const Image& image) {
   port::Bytes out(sizeof(FileHeader));

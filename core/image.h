@@ -54,6 +54,24 @@ struct ArgumentInfo {
   std::vector<AccessRecord> accesses;
 };
 
+// What the kernel does, or may do, that ties its work-groups together or lets them reach memory
+// that no argument names: with any of it, all its groups run on one device. Bits of
+// KernelInfo::split_hazards.
+enum class SplitHazard : uint32_t {
+  global_atomics = 1,      // on memory that is not known to be local or private
+  volatile_accesses = 2,   // to such memory
+  fences = 4,              // other than barriers
+  prints = 8,              // in an order that can be seen
+  unnamed_memory = 16,     // pointers that come from memory, from integers or from elsewhere
+  program_variables = 32,  // that can be written
+  unknown_calls = 64,      // with pointers to such memory, or through pointers
+  device_queues = 128,
+};
+inline constexpr uint32_t no_split_hazard = 0, all_split_hazards = 255;
+
+// What it is called, for people.
+const char* nameOf(SplitHazard hazard);
+
 struct KernelInfo {
   std::string name;
   std::string symbol;      // exported name in the payload
@@ -69,6 +87,7 @@ struct KernelInfo {
   bool uniform_groups = false;
   bool has_barriers = false;
   bool uses_printf = false;
+  uint32_t split_hazards = all_split_hazards;  // until the code was looked at
 };
 
 struct Image {

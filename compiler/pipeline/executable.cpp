@@ -8,6 +8,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/metadata/kernel_info.h"
+#include "compiler/metadata/split_hazards.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/work_group_functions.h"
@@ -67,6 +68,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
                                    llvm::join(missing, ", "));
   simplify(module, machine->get());
   readAccesses(module, image.kernels);
+  markSplitHazards(module, image.kernels);
   const LoweringOptions lowering{.optimize = options.optimise, .vectorise = vectorising()};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   optimise(module, **machine, options.optimise);

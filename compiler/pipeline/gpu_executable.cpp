@@ -18,6 +18,7 @@
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/work_items.h"
 #include "compiler/metadata/kernel_info.h"
+#include "compiler/metadata/split_hazards.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/work_items.h"
@@ -159,6 +160,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   forbidLibraryCalls(module);
   simplify(module, nullptr);  // the address spaces are not the machine's yet
   readAccesses(module, image.kernels);
+  markSplitHazards(module, image.kernels);
   return lower(module, options, machine, image);
 }
 

@@ -62,6 +62,31 @@ TEST(Access, EvaluatesForEachLaunch) {
   EXPECT_EQ(touched(arguments, launch, 2000), Ranges{});
 }
 
+// What the boxes that a launch is cut into touch adds up to what the launch does.
+TEST(Access, EvaluatesForABoxOfGroups) {
+  const auto arguments = guardedStore();
+  port::LaunchRecord launch;
+  launch.global_size[0] = 100;
+  launch.local_size[0] = 8;
+  launch.group_count[0] = 13;  // the last one has four work-items
+  launch.global_offset[0] = 10;
+  std::vector<ArgumentValue> values(2);
+  const int32_t n = 108;
+  values[1].bytes.assign(&n, sizeof n);
+  const auto of = [&](uint64_t begin, uint64_t end) {
+    std::vector<TouchedRange> ranges;
+    AccessEvaluation(launch, values, {{begin, 0, 0}, {end, 1, 1}})
+        .touched(arguments[0], size, ranges);
+    return ranges;
+  };
+  using Ranges = std::vector<TouchedRange>;
+  EXPECT_EQ(of(0, 1), (Ranges{{40, 72, false, true}}));
+  EXPECT_EQ(of(1, 5), (Ranges{{72, 200, false, true}}));
+  EXPECT_EQ(of(5, 13), (Ranges{{200, 432, false, true}}));
+  EXPECT_EQ(of(12, 13), (Ranges{{424, 432, false, true}}));
+  EXPECT_EQ(of(5, 5), Ranges{});
+}
+
 TEST(Access, WithoutRecordsIsTheWhole) {
   std::vector<ArgumentInfo> arguments = guardedStore();
   arguments[0].accesses.clear();

@@ -1,0 +1,160 @@
+#include "compiler/metadata/split_hazards.h"
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
+
+namespace weft::compiler {
+namespace {
+
+// SPIR's address spaces.
+enum Space : unsigned { space_private, space_global, space_constant, space_local, space_generic };
+
+constexpr uint32_t bit(SplitHazard hazard) { return static_cast<uint32_t>(hazard); }
+
+// Looks at a kernel and everything that it may call.
+class HazardSearch {
+ public:
+  uint32_t of(const llvm::Function& kernel) {
+    waiting_.push_back(&kernel);
+    while (!waiting_.empty()) {
+      const llvm::Function* function = waiting_.pop_back_val();
+      if (!seen_.insert(function).second) continue;
+      for (const llvm::Instruction& instruction : llvm::instructions(*function)) look(instruction);
+    }
+    return found_;
+  }
+
+ private:
+  void note(SplitHazard hazard) { found_ |= bit(hazard); }
+  void look(const llvm::Instruction& instruction);
+  void lookAtOperand(const llvm::Value* operand);
+  void lookAtAccess(const llvm::Instruction& instruction, const llvm::Value* pointer, bool atomic,
+                    bool is_volatile);
+  void lookAtCall(const llvm::CallBase& call);
+  bool makesPointer(const llvm::Instruction& instruction) const;
+
+  uint32_t found_ = no_split_hazard;
+  llvm::SmallVector<const llvm::Function*> waiting_;
+  llvm::SmallPtrSet<const llvm::Function*, 16> seen_;
+  llvm::SmallPtrSet<const llvm::Constant*, 16> constants_;
+};
+
+// May the pointer lead to memory that other work-groups see?
+bool mayBeGlobal(const llvm::Value* pointer) {
+  const unsigned space = pointer->getType()->getPointerAddressSpace();
+  if (space != space_global && space != space_generic) return false;
+  if (space == space_global) return true;
+  llvm::SmallVector<const llvm::Value*> objects;
+  llvm::getUnderlyingObjects(pointer, objects);
+  return llvm::any_of(objects, [](const llvm::Value* object) {
+    const unsigned from = object->getType()->getPointerAddressSpace();
+    return from != space_private && from != space_local;
+  });
+}
+
+bool isSharedPointer(const llvm::Type* type) {
+  const auto* scalar = type->getScalarType();
+  if (!scalar->isPointerTy()) return false;
+  const unsigned space = scalar->getPointerAddressSpace();
+  return space == space_global || space == space_generic || space == space_constant;
+}
+
+// Does it make a pointer out of something else than a pointer that was there?
+bool HazardSearch::makesPointer(const llvm::Instruction& instruction) const {
+  if (!isSharedPointer(instruction.getType())) return false;
+  if (llvm::isa<llvm::GetElementPtrInst, llvm::PHINode, llvm::SelectInst, llvm::FreezeInst,
+                llvm::BitCastInst>(instruction))
+    return false;
+  if (llvm::isa<llvm::AddrSpaceCastInst>(instruction)) return false;
+  // What a function of ours returns comes from what is looked at there.
+  if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+    return !call->getCalledFunction() || call->getCalledFunction()->isDeclaration();
+  return true;
+}
+
+void HazardSearch::look(const llvm::Instruction& instruction) {
+  if (makesPointer(instruction)) note(SplitHazard::unnamed_memory);
+  for (const llvm::Value* operand : instruction.operands()) lookAtOperand(operand);
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+    lookAtAccess(*load, load->getPointerOperand(), load->isAtomic(), load->isVolatile());
+  else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+    lookAtAccess(*store, store->getPointerOperand(), store->isAtomic(), store->isVolatile());
+  else if (const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
+    lookAtAccess(*atomic, atomic->getPointerOperand(), true, false);
+  else if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
+    lookAtAccess(*exchange, exchange->getPointerOperand(), true, false);
+  else if (llvm::isa<llvm::FenceInst>(instruction))
+    note(SplitHazard::fences);
+  else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+    lookAtCall(*call);
+}
+
+void HazardSearch::lookAtAccess(const llvm::Instruction&, const llvm::Value* pointer, bool atomic,
+                                bool is_volatile) {
+  if (!atomic && !is_volatile) return;
+  if (!mayBeGlobal(pointer)) return;
+  note(atomic ? SplitHazard::global_atomics : SplitHazard::volatile_accesses);
+}
+
+// Variables hide in constant expressions and in other variables' initial values.
+void HazardSearch::lookAtOperand(const llvm::Value* operand) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(operand);
+  if (!constant || !constants_.insert(constant).second) return;
+  if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(constant)) {
+    const unsigned space = variable->getAddressSpace();
+    if (!variable->isConstant() && space != space_local && space != space_constant)
+      note(SplitHazard::program_variables);
+    if (variable->hasInitializer()) lookAtOperand(variable->getInitializer());
+    return;
+  }
+  if (const auto* function = llvm::dyn_cast<llvm::Function>(constant)) {
+    if (!function->isDeclaration()) waiting_.push_back(function);
+    return;
+  }
+  if (const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(constant);
+      expression && expression->getOpcode() == llvm::Instruction::IntToPtr)
+    note(SplitHazard::unnamed_memory);
+  for (const llvm::Value* inner : constant->operands()) lookAtOperand(inner);
+}
+
+void HazardSearch::lookAtCall(const llvm::CallBase& call) {
+  if (const auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&call)) {
+    if (!memory->isVolatile()) return;
+    lookAtAccess(call, memory->getRawDest(), false, true);
+    if (const auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&call))
+      lookAtAccess(call, copy->getRawSource(), false, true);
+    return;
+  }
+  if (llvm::isa<llvm::IntrinsicInst>(call)) return;
+  const llvm::Function* callee = call.getCalledFunction();
+  if (!callee || call.isInlineAsm()) return note(SplitHazard::unknown_calls);
+  if (!callee->isDeclaration()) return;  // an operand, so it is looked at
+  if (callee->getName().contains("enqueue")) note(SplitHazard::device_queues);
+  for (const llvm::Value* argument : call.args())
+    if (argument->getType()->isPtrOrPtrVectorTy() && isSharedPointer(argument->getType()) &&
+        (argument->getType()->isVectorTy() || mayBeGlobal(argument)))
+      note(SplitHazard::unknown_calls);
+}
+
+}  // namespace
+
+void markSplitHazards(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
+  for (KernelInfo& kernel : kernels) {
+    const llvm::Function* function = module.getFunction(kernel.name);
+    if (!function || function->isDeclaration()) continue;  // as unknown as it was
+    kernel.split_hazards = HazardSearch().of(*function);
+    if (kernel.uses_printf) kernel.split_hazards |= bit(SplitHazard::prints);
+    for (const ArgumentInfo& argument : kernel.arguments)
+      if (argument.kind == ArgumentKind::queue || argument.kind == ArgumentKind::pipe)
+        kernel.split_hazards |= bit(SplitHazard::device_queues);
+  }
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,163 @@
+#include "partition/split.h"
+
+#include <algorithm>
+#include <map>
+
+namespace weft::partition {
+namespace {
+
+bool isPointer(ArgumentKind kind) {
+  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer;
+}
+
+bool mayWrite(const ArgumentInfo& argument, const BoundArgument& bound) {
+  return argument.writes && argument.kind == ArgumentKind::global_pointer && bound.may_write;
+}
+
+// Of one storage.
+struct Range {
+  size_t begin, end;
+  uint64_t block;
+};
+
+using Ranges = std::vector<Range>;
+
+// Sorts and joins those of one block. False when two of different blocks overlap.
+bool normalise(Ranges& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  Ranges joined;
+  for (const Range& range : ranges) {
+    Range* last = joined.empty() ? nullptr : &joined.back();
+    if (!last || range.begin >= last->end) {
+      joined.push_back(range);
+      continue;
+    }
+    if (range.block != last->block) return false;
+    last->end = std::max(last->end, range.end);
+  }
+  ranges = std::move(joined);
+  return true;
+}
+
+// `written` are normalised.
+bool readsOfOthers(const Ranges& written, const Range& read) {
+  auto it = std::lower_bound(written.begin(), written.end(), read.begin,
+                             [](const Range& range, size_t at) { return range.end <= at; });
+  for (; it != written.end() && it->begin < read.end; ++it)
+    if (it->block != read.block) return true;
+  return false;
+}
+
+}  // namespace
+
+Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
+             std::span<const ArgumentValue> values, std::span<const BoundArgument> bound,
+             uint64_t most_blocks)
+    : kernel_(kernel), launch_(launch) {
+  std::copy_n(launch.group_count, 3, whole_.end);
+  dimension_ = cutDimension(whole_, most_blocks);
+  blocks_ = std::min(unitsAlong(whole_, dimension_), std::max<uint64_t>(most_blocks, 1));
+  if (whole_.count() < 2 || blocks_ < 2)
+    refuse("there are no two work-groups to tell apart");
+  else if (!hazards() && known(bound))
+    evaluate(values, bound);
+  if (class_ == SplitClass::exact && !disjoint())
+    refuse("work-groups may write what others read or write");
+}
+
+void Split::refuse(std::string reason) {
+  class_ = SplitClass::whole;
+  reason_ = std::move(reason);
+  accesses_.clear();
+}
+
+bool Split::hazards() {
+  for (uint32_t bit = 1; bit != 0; bit <<= 1) {
+    if (!(kernel_.split_hazards & bit)) continue;
+    refuse(nameOf(static_cast<SplitHazard>(bit)));
+    return true;
+  }
+  return false;
+}
+
+// False: it is whole.
+bool Split::known(std::span<const BoundArgument> bound) {
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const ArgumentInfo& argument = kernel_.arguments[i];
+    if (bound[i].shared_memory) refuse("shared virtual memory");
+    if (!bound[i].storage) continue;
+    if (!isPointer(argument.kind))
+      refuse("images");
+    else if (mayWrite(argument, bound[i]) && !argument.writes_known)
+      refuse("argument " + std::to_string(i) + ": where it is written is not known");
+  }
+  return class_ == SplitClass::exact;
+}
+
+void Split::evaluate(std::span<const ArgumentValue> values, std::span<const BoundArgument> bound) {
+  std::vector<TouchedRange> touched;
+  for (uint64_t block = 0; block < blocks_; ++block) {
+    const AccessEvaluation evaluation(launch_, values, box({block, block + 1}));
+    for (size_t i = 0; i < bound.size(); ++i) {
+      if (!bound[i].storage) continue;
+      touched.clear();
+      evaluation.touched(kernel_.arguments[i], bound[i].size, touched);
+      for (const TouchedRange& range : touched) {
+        BlockAccess access;
+        access.argument = i;
+        access.begin = bound[i].origin + range.begin;
+        access.end = bound[i].origin + range.end;
+        access.reads = range.reads;
+        access.writes = range.writes && mayWrite(kernel_.arguments[i], bound[i]);
+        access.storage = bound[i].storage;
+        access.block = block;
+        accesses_.push_back(access);
+      }
+    }
+  }
+}
+
+bool Split::disjoint() const {
+  std::map<const void*, Ranges> written;
+  for (const BlockAccess& access : accesses_)
+    if (access.writes) written[access.storage].push_back({access.begin, access.end, access.block});
+  for (auto& [storage, ranges] : written)
+    if (!normalise(ranges)) return false;
+  return std::none_of(accesses_.begin(), accesses_.end(), [&](const BlockAccess& access) {
+    const auto found = access.reads ? written.find(access.storage) : written.end();
+    return found != written.end() &&
+           readsOfOthers(found->second, {access.begin, access.end, access.block});
+  });
+}
+
+port::GroupBox Split::box(const Slice& blocks) const {
+  const uint64_t layers = unitsAlong(whole_, dimension_);
+  // Blocks differ by one layer at most. Neither product can be much more than the number of layers,
+  // so it is the division that comes first.
+  const auto layer = [&](uint64_t block) {
+    return layers / blocks_ * block + std::min(block, layers % blocks_);
+  };
+  return cut(whole_, dimension_, {layer(blocks.begin), layer(blocks.end)});
+}
+
+void Split::accesses(const Slice& blocks, std::vector<PartAccess>& list) const {
+  std::vector<PartAccess> all;
+  for (const BlockAccess& access : accesses_)
+    if (access.block >= blocks.begin && access.block < blocks.end) all.push_back(access);
+  const auto before = [](const PartAccess& a, const PartAccess& b) {
+    return std::pair(a.argument, a.begin) < std::pair(b.argument, b.begin);
+  };
+  std::stable_sort(all.begin(), all.end(), before);
+  const size_t first = list.size();
+  for (const PartAccess& access : all) {
+    PartAccess* last = list.size() > first ? &list.back() : nullptr;
+    if (last && last->argument == access.argument && last->end >= access.begin &&
+        last->reads == access.reads && last->writes == access.writes)
+      last->end = std::max(last->end, access.end);
+    else
+      list.push_back(access);
+  }
+}
+
+}  // namespace weft::partition

@@ -1,0 +1,231 @@
+// What keeps a kernel on one device, and what its parts touch, out of real compiles.
+#include "partition/split.h"
+
+#include "core/printf.h"
+#include "tests/compiler/fixture.h"
+
+namespace weft::test {
+namespace {
+
+using partition::BoundArgument;
+using partition::PartAccess;
+using partition::Split;
+using partition::SplitClass;
+
+uint32_t bits(std::initializer_list<SplitHazard> hazards) {
+  uint32_t sum = 0;
+  for (const SplitHazard hazard : hazards) sum |= static_cast<uint32_t>(hazard);
+  return sum;
+}
+
+class SplitTest : public CompilerTest {
+ protected:
+  // The first kernel.
+  KernelInfo kernelOf(const std::string& source) {
+    port::CompileRequest asked = request(source, "-cl-std=CL3.0");
+    asked.features.feature_macros = {"__opencl_c_int64",
+                                     "__opencl_c_fp64",
+                                     "__opencl_c_program_scope_global_variables",
+                                     "__opencl_c_generic_address_space",
+                                     "__opencl_c_atomic_order_acq_rel",
+                                     "__opencl_c_atomic_order_seq_cst",
+                                     "__opencl_c_atomic_scope_device"};
+    const port::CompileResult result = compiler().build(asked);
+    EXPECT_TRUE(result.ok) << result.log;
+    const auto image = readImage(result.image);
+    if (!image || image->kernels.empty()) return {};
+    return image->kernels.front();
+  }
+
+  static port::LaunchRecord line(uint64_t global, uint64_t local) {
+    port::LaunchRecord launch;
+    launch.global_size[0] = global;
+    launch.local_size[0] = local;
+    launch.group_count[0] = (global + local - 1) / local;
+    return launch;
+  }
+
+  // Each pointer has a storage of its own unless `bound` says otherwise; values are all `number`.
+  Split split(const port::LaunchRecord& launch, int32_t number = 0,
+              std::vector<BoundArgument> bound = {}) {
+    values_.assign(kernel_.arguments.size(), {});
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const ArgumentInfo& argument = kernel_.arguments[i];
+      if (argument.kind == ArgumentKind::value) values_[i].bytes.assign(&number, sizeof number);
+      if (bound.size() > i) continue;
+      const bool pointer = argument.kind == ArgumentKind::global_pointer ||
+                           argument.kind == ArgumentKind::constant_pointer;
+      bound.push_back(pointer ? BoundArgument{&storages_[i], 0, 1 << 20} : BoundArgument{});
+    }
+    launch_ = launch;
+    return Split(kernel_, launch_, values_, bound, 16);
+  }
+  Split split(const std::string& source, const port::LaunchRecord& launch, int32_t number = 0,
+              std::vector<BoundArgument> bound = {}) {
+    kernel_ = kernelOf(source);
+    return split(launch, number, std::move(bound));
+  }
+
+  char storages_[8] = {};
+  KernelInfo kernel_;
+  port::LaunchRecord launch_;
+  std::vector<ArgumentValue> values_;
+};
+
+struct HazardCase {
+  const char* source;
+  uint32_t hazards;
+};
+
+const HazardCase hazard_cases[] = {
+    {"kernel void k(global float* a, global const float* b, float s) {"
+     " size_t i = get_global_id(0); a[i] = s * sin(b[i]); }",
+     0},
+    {"kernel void k(global int* a, local int* l) { size_t i = get_local_id(0); l[i] = a[i];"
+     " barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); a[get_global_id(0)] = l[0]; }",
+     0},
+    {"kernel void k(global int* a) { local int sum; if (get_local_id(0) == 0) sum = 0;"
+     " barrier(CLK_LOCAL_MEM_FENCE); atomic_add(&sum, 1); barrier(CLK_LOCAL_MEM_FENCE);"
+     " a[get_group_id(0)] = sum; }",
+     0},
+    {"kernel void k(global int* a) { atomic_inc(a); }", bits({SplitHazard::global_atomics})},
+    {"kernel void k(global atomic_int* a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed,"
+     " memory_scope_device); }",
+     bits({SplitHazard::global_atomics})},
+    {"__attribute__((noinline)) void add(int* p) { atomic_fetch_add((atomic_int*)p, 1); }"
+     "kernel void k(global int* a) { add(a + get_global_id(0)); }",
+     bits({SplitHazard::global_atomics})},
+    {"kernel void k(global volatile int* a) { while (a[0] == 0) {} }",
+     bits({SplitHazard::volatile_accesses})},
+    {"kernel void k(global int* a) { a[get_global_id(0)] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); }",
+     bits({SplitHazard::fences})},
+    {"kernel void k(global int* a) { printf(\"%d\\n\", a[0]); }",
+     // Which goes through a pointer to a function of the host.
+     bits({SplitHazard::prints, SplitHazard::unknown_calls})},
+    {"typedef struct { global int* p; } list;"
+     "kernel void k(global list* a) { *a[get_global_id(0)].p = 1; }",
+     bits({SplitHazard::unnamed_memory})},
+    {"kernel void k(ulong a) { *(global int*)a = 1; }", bits({SplitHazard::unnamed_memory})},
+    {"global int counter; kernel void k(global int* a) { a[get_global_id(0)] = counter; }",
+     bits({SplitHazard::program_variables})},
+    {"global int counters[4]; __attribute__((noinline)) int next(int i) { return counters[i]++; }"
+     "kernel void k(global int* a) { a[get_global_id(0)] = next(1); }",
+     bits({SplitHazard::program_variables})},
+    {"constant float table[4] = {1, 2, 3, 4};"
+     "kernel void k(global float* a) { a[get_global_id(0)] = table[get_global_id(0) & 3]; }",
+     0},
+};
+
+TEST_F(SplitTest, FindsWhatTiesWorkGroupsTogether) {
+  for (const HazardCase& c : hazard_cases)
+    EXPECT_EQ(kernelOf(c.source).split_hazards, c.hazards) << c.source;
+}
+
+TEST_F(SplitTest, UnknownUntilLookedAt) {
+  EXPECT_EQ(KernelInfo{}.split_hazards, all_split_hazards);
+}
+
+constexpr const char* saxpy =
+    "kernel void k(global float* y, global const float* x, int n) {"
+    " int i = get_global_id(0); if (i < n) y[i] += 2 * x[i]; }";
+
+TEST_F(SplitTest, PartsOfALine) {
+  const Split whole = split(saxpy, line(1024, 16), 1000);
+  ASSERT_EQ(whole.splitClass(), SplitClass::exact) << whole.reason();
+  EXPECT_EQ(whole.blocks(), 16u);
+  EXPECT_EQ(whole.box({4, 8}).begin[0], 16u);
+  EXPECT_EQ(whole.box({4, 8}).end[0], 32u);
+  std::vector<PartAccess> list;
+  whole.accesses({4, 8}, list);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].begin, 1024u);
+  EXPECT_EQ(list[0].end, 2048u);
+  EXPECT_TRUE(list[0].writes);
+  EXPECT_TRUE(list[0].reads);
+  EXPECT_FALSE(list[1].writes);
+  list.clear();
+  whole.accesses({12, 16}, list);
+  EXPECT_EQ(list[0].end, 4000u);
+}
+
+TEST_F(SplitTest, BlocksOfUnequalSize) {
+  const Split whole = split(saxpy, line(16 * 37, 16), 1000);
+  uint64_t next = 0;
+  for (uint64_t block = 0; block < whole.blocks(); ++block) {
+    const port::GroupBox box = whole.box({block, block + 1});
+    EXPECT_EQ(box.begin[0], next);
+    EXPECT_LE(box.count(), 3u);
+    next = box.end[0];
+  }
+  EXPECT_EQ(next, 37u);
+}
+
+TEST_F(SplitTest, WhatIsBoundDecides) {
+  kernel_ = kernelOf(saxpy);
+  const auto classOf = [&](BoundArgument y, BoundArgument x) {
+    return split(line(1024, 16), 1000, {y, x, {}}).splitClass();
+  };
+  const void* a = &storages_[0];
+  EXPECT_EQ(classOf({a, 0, 4096}, {&storages_[1], 0, 4096}), SplitClass::exact);
+  // Each work-item reads what it writes itself.
+  EXPECT_EQ(classOf({a, 0, 4096}, {a, 0, 4096}), SplitClass::exact);
+  // Overlapping sub-buffers: it reads what another writes.
+  EXPECT_EQ(classOf({a, 0, 4096}, {a, 1024, 4096}), SplitClass::whole);
+  EXPECT_EQ(classOf({a, 0, 4096}, {a, 4096, 4096}), SplitClass::exact);
+  BoundArgument shared;
+  shared.shared_memory = true;
+  EXPECT_EQ(classOf(shared, {a, 0, 4096}), SplitClass::whole);
+}
+
+TEST_F(SplitTest, WholeKernels) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"kernel void k(global int* a, global const int* b) { a[b[get_global_id(0)]] = 1; }",
+       "work-groups may write"},
+      {"kernel void k(global int* a) { a[0] = get_global_id(0); }", "work-groups may write"},
+      {"kernel void k(global int* a) { int i = get_global_id(0); a[i] = a[i + 1]; }",
+       "work-groups may write"},
+      {"kernel void k(global int* a) { atomic_inc(a + get_global_id(0)); }", "atomics"},
+      {"kernel void k(global int* a, global int* b, int n) {"
+       " global int* p = n ? a : b; p[get_global_id(0)] = 1; }",
+       "work-groups may write"},
+  };
+  for (const auto& [source, reason] : cases) {
+    const Split whole = split(source, line(1024, 16));
+    EXPECT_EQ(whole.splitClass(), SplitClass::whole) << source;
+    if (std::string(reason) == "work-groups may write") continue;
+    EXPECT_TRUE(contains(whole.reason(), reason)) << source << whole.reason();
+  }
+  EXPECT_EQ(split(saxpy, line(16, 16), 16).splitClass(), SplitClass::whole);
+}
+
+TEST_F(SplitTest, ExactKernels) {
+  port::LaunchRecord plane;
+  plane.work_dim = 2;
+  plane.global_size[0] = plane.global_size[1] = 128;
+  plane.local_size[0] = plane.local_size[1] = 8;
+  plane.group_count[0] = plane.group_count[1] = 16;
+  const char* stencil =
+      "kernel void k(global float* a, global const float* b) {"
+      " int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);"
+      " if (y > 0 && y < 127) a[y * w + x] = b[(y - 1) * w + x] + b[(y + 1) * w + x]; }";
+  const Split rows = split(stencil, plane);
+  ASSERT_EQ(rows.splitClass(), SplitClass::exact) << rows.reason();
+  std::vector<PartAccess> list;
+  rows.accesses({0, 8}, list);
+  // Half of the rows, and one more that is read.
+  for (const PartAccess& access : list)
+    EXPECT_LE(access.end, (access.argument == 0 ? 64u : 65u) * 128 * 4);
+  const char* sum =
+      "kernel void k(global int* a, global const int* b, local int* l) {"
+      " l[get_local_id(0)] = b[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);"
+      " if (get_local_id(0) == 0) a[get_group_id(0)] = l[0]; }";
+  EXPECT_EQ(split(sum, line(4096, 64)).splitClass(), SplitClass::exact);
+  // Anything may be read where nothing is written.
+  const char* gather =
+      "kernel void k(global int* a, global const int* b) {"
+      " int i = get_global_id(0); a[i] = b[b[i]]; }";
+  EXPECT_EQ(split(gather, line(4096, 64)).splitClass(), SplitClass::exact);
+}
+
+}  // namespace
+}  // namespace weft::test
