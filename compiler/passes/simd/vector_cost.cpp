@@ -28,7 +28,9 @@ constexpr double library_call = 20;  // of a math function, for one lane
 constexpr double serial_step = 5;    // of a loop over the lanes
 constexpr double division = 10;      // of integers: there is no vector form
 constexpr double strided_access = 3;
-constexpr double gather_start = 6;
+constexpr double gather_start = 8;  // and for each element:
+constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4;
+constexpr double unequal_turns = 2;  // of the lanes of a loop that they leave one by one
 
 double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned width) {
   const Value* pointer = llvm::getLoadStorePointerOperand(&access);
@@ -45,8 +47,9 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
     if (distance <= 4 * bits && !store) return strided_access * registers;
   }
   // Bytes and half words have no gather of their own.
-  const double each = bits < 32 ? 3 : store ? 1.5 : 1;
-  return count * (gather_start + each * width);
+  const double each = bits < 32 ? gathered_byte : store ? scattered_word : gathered_word;
+  // What one lane loads as one vector takes a gather for each element.
+  return count * (gather_start + each * (count > 1 ? 1.5 : 1) * width);
 }
 
 // Both for all lanes.
@@ -80,13 +83,16 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
   VectorCost total;
   for (llvm::BasicBlock& block : lane) {
     const Level* level = &levels.levelOf(&block);
-    double weight = 1, chance = levels.isMasked(&block) ? taken : 1;
-    for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth)
+    double weight = 1, idle = 1;
+    const double chance = levels.isMasked(&block) && !level->divergent ? taken : 1;
+    for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth) {
       weight *= turns;
+      if (level->divergent) idle = unequal_turns;
+    }
     for (Instruction& instruction : block) {
       const VectorCost cost = costOf(instruction, shapes, width);
       total.lanes += cost.lanes * weight * chance;
-      total.vectors += cost.vectors * weight;
+      total.vectors += cost.vectors * weight * idle;
     }
   }
   return total;
