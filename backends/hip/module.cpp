@@ -16,17 +16,23 @@ constexpr size_t least_local_alignment = 16;  // of an argument: what double2 an
 // The values of a launch's parameters, and where each lies.
 class Parameters {
  public:
-  explicit Parameters(size_t count) : words_(count), places_(count + 1) {}
+  explicit Parameters(size_t count) : words_(count), images_(count), places_(count + 1) {}
 
   void place(size_t i, const void* value) { places_[i] = const_cast<void*>(value); }
   void word(size_t i, uint64_t value) {
     words_[i] = value;
     places_[i] = &words_[i];
   }
+  void image(size_t i, const void* descriptor, uint64_t address) {
+    std::memcpy(&images_[i], descriptor, sizeof images_[i]);
+    images_[i].address = address;
+    places_[i] = &images_[i];
+  }
   void** data() { return places_.data(); }
 
  private:
   std::vector<uint64_t> words_;
+  std::vector<port::ImageDescriptor> images_;
   std::vector<void*> places_;
 };
 
@@ -104,6 +110,8 @@ Status Module::launch(StreamHandle stream, const port::Launch& launch) const {
       const uint64_t base =
           argument.memory ? argument.memory->deviceAddress() : argument.raw_address;
       parameters.word(i, base ? base + argument.offset : 0);
+    } else if (argument.kind == ArgumentKind::image) {
+      parameters.image(i, argument.value, argument.memory->deviceAddress() + argument.offset);
     } else {
       parameters.place(i, argument.value);
     }

@@ -42,4 +42,8 @@ std::vector<std::string> undefinedFunctions(const llvm::Module& module);
 // Must follow linkBuiltins. What the library does not have stays undefined.
 llvm::Error defineOwnMath(llvm::Module& module);
 
+// Defines the work-group functions for targets whose work-items run at the same time
+// (cl/own_work_group.cl). Must follow linkBuiltins.
+llvm::Error defineOwnWorkGroupFunctions(llvm::Module& module);
+
 }  // namespace weft::compiler

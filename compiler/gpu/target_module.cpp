@@ -179,9 +179,18 @@ class Copier {
            argument.getType()->getPointerAddressSpace() == local_space;
   }
 
-  Type* launchType() const {
-    return llvm::ArrayType::get(Type::getInt64Ty(source_.getContext()),
-                                sizeof(port::GpuLaunch) / sizeof(uint64_t));
+  KernelInfo& infoOf(const Function& kernel) {
+    return *llvm::find_if(infos_, [&](const KernelInfo& k) { return k.name == kernel.getName(); });
+  }
+
+  // `argument` is passed by value as `T`, which is read at its address.
+  template <class T>
+  void passByValue(llvm::Argument& argument) {
+    static_assert(alignof(T) == sizeof(uint64_t));
+    llvm::LLVMContext& context = source_.getContext();
+    auto* type = llvm::ArrayType::get(Type::getInt64Ty(context), sizeof(T) / sizeof(uint64_t));
+    argument.addAttr(llvm::Attribute::getWithByValType(context, type));
+    argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(alignof(T))));
   }
 
   Function* createKernel(const Function& kernel, const std::string& symbol) {
@@ -198,8 +207,7 @@ class Copier {
   }
 
   void copyKernel(const Function& kernel) {
-    KernelInfo& info =
-        *llvm::find_if(infos_, [&](const KernelInfo& k) { return k.name == kernel.getName(); });
+    KernelInfo& info = infoOf(kernel);
     info.symbol = "weft_kernel_" + info.name;
     Function* made = createKernel(kernel, info.symbol);
     llvm::SmallVector<llvm::Instruction*> places;
@@ -215,13 +223,14 @@ class Copier {
       map_[&argument] = value;
     }
     clone(kernel, *made);
+    for (size_t i = 0; i < info.arguments.size(); ++i)
+      if (info.arguments[i].kind == ArgumentKind::image)
+        passByValue<port::ImageDescriptor>(*made->getArg(static_cast<unsigned>(i)));
     for (llvm::Instruction* place : llvm::reverse(places))
       place->insertBefore(&*made->getEntryBlock().begin());
     llvm::Argument* launch = made->getArg(made->arg_size() - 1);
     launch->setName("launch");
-    launch->addAttr(llvm::Attribute::getWithByValType(source_.getContext(), launchType()));
-    launch->addAttr(llvm::Attribute::getWithAlignment(source_.getContext(),
-                                                      llvm::Align(alignof(port::GpuLaunch))));
+    passByValue<port::GpuLaunch>(*launch);
     kernels_.push_back({made, info.name, launch});
   }
 

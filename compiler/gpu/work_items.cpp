@@ -7,6 +7,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include "compiler/gpu/sub_groups.h"
 #include "compiler/passes/work_items.h"
 #include "core/ports/launch.h"
 
@@ -57,6 +58,9 @@ class Place {
 
   Value* workDim() {
     return load(offsetof(port::GpuLaunch, record.work_dim), builder_.getInt32Ty());
+  }
+  Value* services() {
+    return load(offsetof(port::GpuLaunch, record.services), builder_.getPtrTy());
   }
   Value* localLinearId() {
     Value* id = localId(2);
@@ -118,6 +122,7 @@ constexpr std::array plain_queries = {
     PlainQuery{"_Z12get_work_dimv", &Place::workDim},
     PlainQuery{"_Z19get_local_linear_idv", &Place::localLinearId},
     PlainQuery{"_Z20get_global_linear_idv", &Place::globalLinearId},
+    PlainQuery{services_query, &Place::services},
 };
 
 struct SpaceQuery {
@@ -188,7 +193,7 @@ Value* answerFor(Builder& builder, const GpuKernel& kernel, llvm::CallInst& call
     return answerDimension(builder, place, call, *query);
   if (const auto* query = find(plain_queries, name)) return (place.*query->answer)();
   if (const auto* query = find(space_queries, name)) return answerSpace(builder, call, *query);
-  return nullptr;
+  return answerSubGroup(builder, call);
 }
 
 // Does the operation order more than itself, and on which sides?

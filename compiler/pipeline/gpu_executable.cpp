@@ -34,7 +34,7 @@ constexpr unsigned local_space = 3;
 llvm::Error checkArguments(const Image& image) {
   for (const KernelInfo& kernel : image.kernels)
     for (const ArgumentInfo& argument : kernel.arguments)
-      if (argument.kind > ArgumentKind::local_pointer)
+      if (argument.kind > ArgumentKind::sampler)
         return llvm::createStringError("kernel '" + kernel.name + "': the device has no " +
                                        argument.type_name);
   return llvm::Error::success();
@@ -155,6 +155,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   llvm::StripDebugInfo(module);
   if (llvm::Error error = linkBuiltins(module)) return error;
   if (llvm::Error error = defineOwnMath(module)) return error;
+  if (llvm::Error error = defineOwnWorkGroupFunctions(module)) return error;
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);

@@ -79,7 +79,7 @@ using CpuKernelEntry = void (*)(const void* const* arguments, const LaunchRecord
 //   arguments     by-value arguments as they are; global and constant pointers as 64-bit addresses;
 //                 for a local pointer a uint64_t offset from the start of the launch's dynamic
 //                 shared memory, which begins behind the kernel's static local memory, aligned to
-//                 128 bytes.
+//                 128 bytes; an ImageDescriptor by value; a sampler's uint32_t.
 //   the grid      its blocks are the groups of `box`: group id = box.begin + block index, in each
 //                 dimension. A box is a part of the NDRange, and one launch of an NDRange may reach
 //                 the device as several grids, each with its own box.

@@ -1,0 +1,61 @@
+#include "compiler/gpu/sub_groups.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/Module.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::Value;
+using Builder = llvm::IRBuilder<>;
+
+constexpr uint32_t warp_size = 32;
+constexpr unsigned local_space = 3;
+// One for each warp of the largest group.
+constexpr uint64_t slot_count = 1024 / warp_size;
+constexpr const char* slots_name = "weft.group_slots";
+
+Value* lanes(Builder& builder, llvm::CallInst&) { return builder.getInt32(warp_size); }
+
+// Lanes that the group does not have are no members: nobody waits for them.
+Value* shuffleUp(Builder& builder, llvm::CallInst& call) {
+  Value* members = call.getArgOperand(2);
+  Value* unused = builder.CreateSub(builder.getInt32(warp_size), members);
+  Value* mask = builder.CreateLShr(builder.getInt32(~0u), unused);
+  return builder.CreateIntrinsic(
+      llvm::Intrinsic::nvvm_shfl_sync_up_i32, {},
+      {mask, call.getArgOperand(0), call.getArgOperand(1), builder.getInt32(0)});
+}
+
+Value* slots(Builder&, llvm::CallInst& call) {
+  llvm::Module& module = *call.getModule();
+  if (llvm::GlobalVariable* known = module.getNamedGlobal(slots_name)) return known;
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), slot_count);
+  auto* made =
+      new llvm::GlobalVariable(module, type, /*isConstant=*/false,
+                               llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(type),
+                               slots_name, nullptr, llvm::GlobalValue::NotThreadLocal, local_space);
+  made->setAlignment(llvm::Align(sizeof(uint64_t)));
+  return made;
+}
+
+struct Query {
+  llvm::StringLiteral name;
+  Value* (*answer)(Builder& builder, llvm::CallInst& call);
+};
+constexpr Query queries[] = {
+    {"__weft_lanes", lanes},
+    {"__weft_shuffle_up", shuffleUp},
+    {"__weft_group_slots", slots},
+};
+
+}  // namespace
+
+Value* answerSubGroup(Builder& builder, llvm::CallInst& call) {
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  const auto* query = llvm::find_if(queries, [&](const Query& q) { return q.name == name; });
+  return query == std::end(queries) ? nullptr : query->answer(builder, call);
+}
+
+}  // namespace weft::compiler

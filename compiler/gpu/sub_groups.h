@@ -1,0 +1,12 @@
+// What the library's own work-group functions (builtins/cl/own_work_group.cl) ask of the target.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+
+namespace weft::compiler {
+
+// The answer to `call`, made where `builder` stands; null where it is a call of something else.
+llvm::Value* answerSubGroup(llvm::IRBuilder<>& builder, llvm::CallInst& call);
+
+}  // namespace weft::compiler
