@@ -219,6 +219,25 @@ void formatPrintf(const char* format, std::span<const std::byte> packed, std::st
   Formatter(packed, out).run(format);
 }
 
+void printRecords(std::span<const std::byte> buffer) noexcept {
+  PrintBufferHead head;
+  if (buffer.size() < sizeof head) return;
+  std::memcpy(&head, buffer.data(), sizeof head);
+  auto rest = buffer.subspan(sizeof head);
+  rest = rest.first(std::min<size_t>({rest.size(), head.used, head.capacity}));
+  PrintRecordHead record;
+  while (rest.size() >= sizeof record) {
+    std::memcpy(&record, rest.data(), sizeof record);
+    const size_t arguments = sizeof record + size_t{record.format_bytes};
+    if (record.bytes < arguments || record.bytes > rest.size() || record.format_bytes == 0 ||
+        rest[arguments - 1] != std::byte{0})
+      return;
+    printToStdout(reinterpret_cast<const char*>(rest.data() + sizeof record),
+                  rest.data() + arguments, record.bytes - arguments);
+    rest = rest.subspan(record.bytes);
+  }
+}
+
 void printToStdout(const char* format, const void* arguments, uint64_t bytes) noexcept {
   try {
     std::string text;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/hip/clock.h"
+#include "backends/hip/print_buffers.h"
 #include "backends/hip/runtime.h"
 
 namespace weft::hip {
@@ -55,6 +56,7 @@ struct DeviceContext {
   EventClock clock{api, device};
   EventPool timed_events{api, device, event_blocking_sync};
   EventPool plain_events{api, device, event_blocking_sync | event_disable_timing};
+  PrintBuffers print_buffers{api, device};
 };
 
 }  // namespace weft::hip

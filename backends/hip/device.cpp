@@ -17,15 +17,30 @@ constexpr uint32_t base_alignment = 256;
 constexpr uint64_t most_grid_items = 0xffffffff;
 
 constexpr const char* language_extensions[] = {
-    "cl_khr_int64_base_atomics",
-    "cl_khr_int64_extended_atomics",
-    "cl_khr_extended_bit_ops",
+    "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_khr_extended_async_copies",
+    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",    "cl_ext_float_atomics",
 };
 constexpr const char* language_features[] = {
-    "__opencl_c_generic_address_space", "__opencl_c_program_scope_global_variables",
-    "__opencl_c_atomic_order_acq_rel",  "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_work_group_collective_functions",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
 };
+// Of NVIDIA's compute capability, major * 10 + minor: from here on there are instructions for half,
+// and kernels take more than 4096 bytes of parameters.
+constexpr int half_capability = 53, large_parameters_capability = 70;
 
 uint64_t atLeastZero(int value) { return static_cast<uint64_t>(std::max(value, 0)); }
 
@@ -44,6 +59,7 @@ Device::Device(std::shared_ptr<Runtime> runtime, int ordinal, port::MemorySpace 
   capabilities_.memory_space = first_space + static_cast<port::MemorySpace>(ordinal);
   describeDevice();
   describeMemory();
+  describeImages();
 }
 
 int Device::attribute(Attribute attribute) const {
@@ -97,8 +113,10 @@ void Device::describeDevice() {
   capabilities_.base_address_alignment_bytes = base_alignment;
   capabilities_.timer_resolution_ns = 1000;
   capabilities_.fp64 = true;
+  capabilities_.fp16 = platform == Platform::amd || capability() >= half_capability;
   capabilities_.unordered_streams = true;
-  capabilities_.printf_buffer_bytes = 0;
+  capabilities_.printf_buffer_bytes = PrintBuffers::capacity;
+  capabilities_.printf = true;
   capabilities_.language_extensions.assign(std::begin(language_extensions),
                                            std::end(language_extensions));
   capabilities_.language_features.assign(std::begin(language_features),
@@ -122,6 +140,32 @@ void Device::describeMemory() {
   capabilities_.host_unified_memory = attribute(Attribute::integrated) != 0;
   if (attribute(Attribute::can_use_host_pointer_for_registered_memory))
     capabilities_.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers;
+}
+
+int Device::capability() const {
+  return attribute(Attribute::compute_capability_major) * 10 +
+         attribute(Attribute::compute_capability_minor);
+}
+
+// Images are pixels in ordinary memory, their descriptors parameters of the kernel.
+void Device::describeImages() {
+  const bool many = context_->runtime->provider->platform == Platform::amd ||
+                    capability() >= large_parameters_capability;
+  constexpr size_t largest_pixel = 16;
+  constexpr size_t most_buffer_pixels = size_t{1} << 27;
+  capabilities_.images = true;
+  port::ImageLimits& limits = capabilities_.image_limits;
+  limits.width_2d = limits.height_2d = 16384;
+  limits.width_3d = limits.height_3d = limits.depth_3d = 2048;
+  limits.buffer_pixels =
+      std::min<size_t>(most_buffer_pixels, capabilities_.max_allocation_bytes / largest_pixel);
+  limits.array_size = 2048;
+  limits.read_arguments = many ? 128 : 64;
+  limits.write_arguments = 64;
+  limits.read_write_arguments = 64;
+  limits.samplers = 16;
+  limits.pitch_alignment = 1;
+  limits.base_address_alignment = 1;
 }
 
 void Device::connect(const Device& peer) {

@@ -34,6 +34,9 @@ class Device final : public port::Device {
   int attribute(Attribute attribute) const;
   void describeDevice();
   void describeMemory();
+  void describeImages();
+  // NVIDIA's compute capability, major * 10 + minor.
+  int capability() const;
   void enablePeers();
 
   struct Peer {

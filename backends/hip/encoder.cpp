@@ -52,9 +52,7 @@ class Encoder {
       : context_(context), api_(context.api), stream_(stream), borrowed_(borrowed) {}
 
   Status operator()(std::monostate) { return success; }
-  Status operator()(const port::Launch& launch) {
-    return static_cast<const Module*>(launch.module)->launch(stream_, launch);
-  }
+  Status operator()(const port::Launch& launch);
   Status operator()(const port::HostCall& call) {
     // On a thread of the runtime's, which must not be called there: what the function gives up is
     // destroyed elsewhere. The operation keeps `call`.
@@ -83,6 +81,16 @@ class Encoder {
   StreamHandle stream_;
   Borrowed& borrowed_;
 };
+
+Status Encoder::operator()(const port::Launch& launch) {
+  const auto& module = *static_cast<const Module*>(launch.module);
+  if (!module.prints(launch.kernel)) return module.launch(stream_, launch, nullptr);
+  const PrintBuffer buffer = context_.print_buffers.take();
+  borrowed_.print_buffers.push_back(buffer);
+  Status status = context_.print_buffers.begin(stream_, buffer);
+  if (status == success) status = module.launch(stream_, launch, buffer.device);
+  return status == success ? context_.print_buffers.end(stream_, buffer) : status;
+}
 
 End Encoder::end(const port::Location& location, std::array<size_t, 3> region) const {
   std::byte* host = location.memory ? location.memory->host() : location.host;
@@ -246,6 +254,8 @@ void giveBack(DeviceContext& context, Borrowed& borrowed) noexcept {
   for (const auto& chunk : borrowed.chunks) context.runtime->staging.give(chunk);
   borrowed.chunks.clear();
   borrowed.moves.clear();
+  for (const PrintBuffer& buffer : borrowed.print_buffers) context.print_buffers.give(buffer);
+  borrowed.print_buffers.clear();
 }
 
 }  // namespace weft::hip

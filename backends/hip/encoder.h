@@ -23,6 +23,7 @@ struct HostMove {
 struct Borrowed {
   std::vector<StagingPool::Chunk> chunks;
   std::vector<std::unique_ptr<HostMove>> moves;
+  std::vector<PrintBuffer> print_buffers;
 };
 
 // With the device current. A failure leaves what was enqueued before it in place.

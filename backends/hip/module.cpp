@@ -83,6 +83,7 @@ void Module::findKernels(const Image& image) {
     check(api,
           api.funcGetAttribute(&most, FunctionAttribute::max_threads_per_block, kernel.function),
           "a kernel's largest group");
+    kernel.prints = info.uses_printf;
     kernel.max_group = static_cast<size_t>(std::max(most, 1));
     if (api.funcSetAttribute && context_->max_shared_bytes > fixed)
       api.funcSetAttribute(kernel.function, FunctionAttribute::max_dynamic_shared_size_bytes,
@@ -93,7 +94,7 @@ void Module::findKernels(const Image& image) {
   }
 }
 
-Status Module::launch(StreamHandle stream, const port::Launch& launch) const {
+Status Module::launch(StreamHandle stream, const port::Launch& launch, void* print_buffer) const {
   const Kernel& kernel = kernels_[launch.kernel];
   if (launch.arguments.size() != kernel.alignments.size()) return invalid_value;
   Parameters parameters(launch.arguments.size());
@@ -117,7 +118,7 @@ Status Module::launch(StreamHandle stream, const port::Launch& launch) const {
     }
   }
   port::GpuLaunch hidden{*launch.record, {}};
-  hidden.record.services = nullptr;
+  hidden.record.services = static_cast<const port::HostServices*>(print_buffer);
   parameters.place(launch.arguments.size(), &hidden);
   return forEachGrid(*launch.record, launch.slice, context_->max_grid, [&](const Grid& grid) {
     hidden.box = grid.box;

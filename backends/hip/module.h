@@ -17,14 +17,17 @@ class Module final : public port::Module {
 
   size_t maxWorkGroupSize(uint32_t kernel) const override { return kernels_[kernel].max_group; }
 
-  // With the device current.
-  Status launch(StreamHandle stream, const port::Launch& launch) const;
+  bool prints(uint32_t kernel) const { return kernels_[kernel].prints; }
+
+  // With the device current. `print_buffer`: the device's address of one, for kernels that print.
+  Status launch(StreamHandle stream, const port::Launch& launch, void* print_buffer) const;
 
  private:
   struct Kernel {
     FunctionHandle function = nullptr;
     std::vector<uint32_t> alignments;  // of the pointees of local pointers, by argument
     size_t max_group = 0;              // work-items: what its registers leave room for
+    bool prints = false;
   };
   void findKernels(const Image& image);
 

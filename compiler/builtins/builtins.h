@@ -31,6 +31,10 @@ void addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine)
 // (core/ports/launch.h). True if there were any.
 bool lowerPrintf(llvm::Module& module);
 
+// Rewrites printf calls for devices that cannot call the host: each adds a record to the launch's
+// print buffer (core/printf.h). To be followed by linkBuiltins.
+void lowerPrintfToRecords(llvm::Module& module);
+
 // As OpenCL C writes them ("foo(float4)"), the functions that are called but neither defined, nor
 // lowered later, nor symbols of the math library. Sorted.
 std::vector<std::string> unresolvedFunctions(const llvm::Module& module);

@@ -1,14 +1,12 @@
 // printf calls become calls of HostServices::print with the arguments packed as core/printf.h says.
-#include "core/printf.h"
-
 #include <cstddef>
-#include <cstring>
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/printf_arguments.h"
 #include "core/ports/launch.h"
 
 namespace weft::compiler {
@@ -19,24 +17,6 @@ using llvm::Value;
 // Answered by the lowering to lanes with the launch record's HostServices.
 constexpr const char* services_query = "__weft_host_services";
 
-PrintfArgument describe(const llvm::Type* type, const llvm::DataLayout& layout) {
-  PrintfArgument argument{};
-  const llvm::Type* element = type->getScalarType();
-  argument.kind = element->isPointerTy()         ? PrintfKind::pointer
-                  : element->isFloatingPointTy() ? PrintfKind::floating
-                                                 : PrintfKind::integer;
-  argument.element_bytes =
-      static_cast<uint8_t>(layout.getTypeStoreSize(const_cast<llvm::Type*>(element)));
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-  argument.count = vector ? vector->getNumElements() : 1;
-  return argument;
-}
-
-uint64_t packedBytes(const PrintfArgument& argument) {
-  const uint64_t data = uint64_t{argument.element_bytes} * argument.count;
-  return sizeof argument + (data + 7) / 8 * 8;
-}
-
 class CallLowering {
  public:
   explicit CallLowering(llvm::CallInst& call)
@@ -45,7 +25,8 @@ class CallLowering {
   void lower() {
     uint64_t bytes = 0;
     for (unsigned i = 1; i < call_.arg_size(); ++i)
-      bytes += packedBytes(describe(call_.getArgOperand(i)->getType(), module_.getDataLayout()));
+      bytes +=
+          packedBytes(describeArgument(call_.getArgOperand(i)->getType(), module_.getDataLayout()));
     Value* buffer = bytes ? allocate(bytes) : llvm::ConstantPointerNull::get(builder_.getPtrTy());
     pack(buffer);
     callPrint(buffer, bytes);
@@ -68,24 +49,11 @@ class CallLowering {
     uint64_t offset = 0;
     for (unsigned i = 1; i < call_.arg_size(); ++i) {
       Value* value = call_.getArgOperand(i);
-      const PrintfArgument argument = describe(value->getType(), module_.getDataLayout());
-      uint64_t head = 0;
-      std::memcpy(&head, &argument, sizeof head);
-      store(buffer, offset, builder_.getInt64(head));
-      if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType()))
-        // Element by element: a three-element vector's store would be four wide.
-        for (unsigned e = 0; e < vector->getNumElements(); ++e)
-          store(buffer, offset + sizeof head + uint64_t{e} * argument.element_bytes,
-                builder_.CreateExtractElement(value, e));
-      else
-        store(buffer, offset + sizeof head, value);
-      offset += packedBytes(argument);
+      storeArgument(builder_,
+                    builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), buffer, offset),
+                    value);
+      offset += packedBytes(describeArgument(value->getType(), module_.getDataLayout()));
     }
-  }
-
-  void store(Value* buffer, uint64_t offset, Value* value) {
-    Value* address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), buffer, offset);
-    builder_.CreateAlignedStore(value, address, llvm::MaybeAlign(1));
   }
 
   void callPrint(Value* buffer, uint64_t bytes) {

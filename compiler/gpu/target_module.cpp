@@ -193,11 +193,23 @@ class Copier {
     argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(alignof(T))));
   }
 
+  // NVPTX reads a parameter of two chars as 32 bits, of which it takes the wrong ones.
+  static bool isNarrowVector(const Type* type) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    return vector && vector->getNumElements() == 2 && vector->getElementType()->isIntegerTy(8);
+  }
+
+  Type* parameterType(const llvm::Argument& argument) {
+    llvm::LLVMContext& context = source_.getContext();
+    if (isLocalPointer(argument)) return Type::getInt64Ty(context);
+    if (isNarrowVector(argument.getType())) return Type::getInt16Ty(context);
+    return types_.remapType(argument.getType());
+  }
+
   Function* createKernel(const Function& kernel, const std::string& symbol) {
     llvm::SmallVector<Type*> parameters;
     for (const llvm::Argument& argument : kernel.args())
-      parameters.push_back(isLocalPointer(argument) ? Type::getInt64Ty(source_.getContext())
-                                                    : types_.remapType(argument.getType()));
+      parameters.push_back(parameterType(argument));
     parameters.push_back(llvm::PointerType::get(source_.getContext(), 0));
     auto* type = llvm::FunctionType::get(Type::getVoidTy(source_.getContext()), parameters, false);
     Function* made =
@@ -218,6 +230,9 @@ class Copier {
       if (isLocalPointer(argument)) {
         places.push_back(llvm::GetElementPtrInst::Create(Type::getInt8Ty(source_.getContext()),
                                                          dynamicLocal(), {own}));
+        value = places.back();
+      } else if (isNarrowVector(argument.getType())) {
+        places.push_back(new llvm::BitCastInst(own, argument.getType()));
         value = places.back();
       }
       map_[&argument] = value;

@@ -52,7 +52,7 @@ llvm::Expected<llvm::SmallVector<char, 0>> generateObject(llvm::Module& module,
 }  // namespace
 
 llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& image) {
-  auto machine = createMachine(image.target, options);
+  auto machine = createMachine(machineTarget(image), options);
   if (!machine) return machine.takeError();
   if (image.target.kind != port::TargetKind::host_cpu)
     return makeGpuExecutable(module, **machine, options, image);

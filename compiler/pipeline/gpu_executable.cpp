@@ -25,6 +25,7 @@
 #include "compiler/pipeline/gpu_payload.h"
 #include "compiler/pipeline/simplify.h"
 #include "compiler/pipeline/target.h"
+#include "core/ports/launch.h"
 
 namespace weft::compiler {
 namespace {
@@ -53,17 +54,20 @@ llvm::Error verify(const llvm::Module& module) {
   return llvm::createStringError("internal error: lowering made an invalid module: " + text);
 }
 
+bool isUsedIn(const llvm::Value& value, const llvm::Function& kernel) {
+  return llvm::any_of(value.users(), [&](const llvm::User* user) {
+    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
+    return instruction ? instruction->getFunction() == &kernel : isUsedIn(*user, kernel);
+  });
+}
+
 // Bytes of the static local memory that `kernel` uses itself: nothing else can.
 uint64_t localBytes(const llvm::Function& kernel) {
   const llvm::DataLayout& layout = kernel.getDataLayout();
   uint64_t bytes = 0;
   for (const llvm::GlobalVariable& variable : kernel.getParent()->globals()) {
     if (variable.getAddressSpace() != local_space || variable.isDeclaration()) continue;
-    const bool here = llvm::any_of(variable.users(), [&](const llvm::User* user) {
-      const auto* instruction = llvm::dyn_cast<llvm::Instruction>(user);
-      return instruction && instruction->getFunction() == &kernel;
-    });
-    if (!here) continue;
+    if (!isUsedIn(variable, kernel)) continue;
     bytes = llvm::alignTo(bytes, layout.getPreferredAlign(&variable));
     bytes += layout.getTypeAllocSize(variable.getValueType());
   }
@@ -117,8 +121,27 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }
 
+// NVPTX passes two chars wrongly, to functions as to kernels: nobody calls with them.
+void inlineNarrowVectors(llvm::Module& module) {
+  const auto isNarrow = [](llvm::Type* type) {
+    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    return vector && vector->getPrimitiveSizeInBits() < 32;
+  };
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration() || function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL)
+      continue;
+    if (!isNarrow(function.getReturnType()) &&
+        llvm::none_of(function.getFunctionType()->params(), isNarrow))
+      continue;
+    function.removeFnAttr(llvm::Attribute::OptimizeNone);
+    function.removeFnAttr(llvm::Attribute::NoInline);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+}
+
 llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMachine& machine,
                   Image& image) {
+  inlineNarrowVectors(module);
   auto functions = prepareModule(module, machine);
   if (!functions) return functions.takeError();
   GpuModule gpu = makeGpuModule(module, image.kernels);
@@ -149,10 +172,29 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
 
 }  // namespace
 
+port::Target machineTarget(const Image& image) {
+  constexpr size_t usual_bytes = 4096;
+  port::Target target = image.target;
+  if (target.kind != port::TargetKind::nvptx) return target;
+  const bool large = llvm::any_of(image.kernels, [](const KernelInfo& kernel) {
+    size_t bytes = sizeof(port::GpuLaunch);
+    for (const ArgumentInfo& argument : kernel.arguments) {
+      const bool image_argument = argument.kind == ArgumentKind::image;
+      bytes = llvm::alignTo(bytes, std::max<size_t>(argument.alignment, 1)) +
+              (image_argument ? sizeof(port::ImageDescriptor) : argument.size);
+    }
+    return bytes > usual_bytes;
+  });
+  if (large) target.features += target.features.empty() ? "+ptx81" : ",+ptx81";
+  return target;
+}
+
 llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine,
                               const Options& options, Image& image) {
   if (llvm::Error error = checkArguments(image)) return error;
   llvm::StripDebugInfo(module);
+  markPrintf(module, image.kernels);
+  lowerPrintfToRecords(module);
   if (llvm::Error error = linkBuiltins(module)) return error;
   if (llvm::Error error = defineOwnMath(module)) return error;
   if (llvm::Error error = defineOwnWorkGroupFunctions(module)) return error;

@@ -10,8 +10,12 @@
 
 namespace weft::compiler {
 
+// image.target with what its kernels need beyond it: kernels that take more than 4096 bytes of
+// parameters are a feature of newer PTX.
+port::Target machineTarget(const Image& image);
+
 // As makeExecutable: PTX text for the driver's compiler. Fails, naming them, when the program calls
-// functions that GPUs do not have, or takes images.
+// functions that GPUs do not have.
 llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine,
                               const Options& options, Image& image);
 

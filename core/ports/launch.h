@@ -86,7 +86,7 @@ using CpuKernelEntry = void (*)(const void* const* arguments, const LaunchRecord
 //   the block     its dimensions are get_local_size() of every group in the box: groups at the edge
 //                 of a non-uniform NDRange come in grids of their own, so no work-item of a block
 //                 lies outside the NDRange. record.local_size is get_enqueued_local_size().
-// record.services is null on a GPU.
+// record.services is null, or the device's address of a print buffer (core/printf.h).
 struct GpuLaunch {
   LaunchRecord record;
   GroupBox box;

@@ -12,10 +12,16 @@ class GpuTest : public test::CompilerTest {
                                          const std::string& options = {}) {
     port::CompileRequest made = request(source, options);
     made.target = {port::TargetKind::nvptx, "sm_80", ""};
-    made.features.feature_macros.emplace_back("__opencl_c_generic_address_space");
-    made.features.feature_macros.emplace_back("__opencl_c_atomic_order_acq_rel");
-    made.features.feature_macros.emplace_back("__opencl_c_atomic_order_seq_cst");
-    made.features.feature_macros.emplace_back("__opencl_c_atomic_scope_device");
+    made.features.fp16 = made.features.images = true;
+    for (const char* name :
+         {"cl_khr_extended_async_copies", "cl_khr_integer_dot_product", "cl_ext_float_atomics"})
+      made.features.extensions.emplace_back(name);
+    for (const char* name :
+         {"generic_address_space", "work_group_collective_functions", "atomic_order_acq_rel",
+          "atomic_order_seq_cst", "atomic_scope_device", "3d_image_writes", "read_write_images",
+          "integer_dot_product_input_4x8bit", "integer_dot_product_input_4x8bit_packed",
+          "ext_fp32_global_atomic_add", "ext_fp32_local_atomic_min_max"})
+      made.features.feature_macros.push_back(std::string("__opencl_c_") + name);
     return made;
   }
   Image gpuImage(const std::string& source, const std::string& options = {}) {
@@ -128,6 +134,15 @@ TEST_F(GpuTest, VectorsOfUnalignedMemoryAreTakenApart) {
   EXPECT_EQ(count(text, "ld.global.v4.u32"), 1) << text;
 }
 
+// NVPTX would read 32 bits where there are 16, and take the wrong ones.
+TEST_F(GpuTest, TwoCharsArePassedAsANumber) {
+  const std::string text =
+      ptx("__attribute__((noinline)) char2 swap(char2 v) { return v.yx; }\n"
+          "kernel void f(char2 v, global char2* a) { a[0] = swap(v); }");
+  EXPECT_TRUE(contains(text, ".param .u16 weft_kernel_f_param_0")) << text;
+  EXPECT_FALSE(contains(text, "call")) << text;
+}
+
 TEST_F(GpuTest, NullIsNullInEverySpace) {
   const std::string text =
       ptx("kernel void f(global int* a) {\n"
@@ -138,9 +153,82 @@ TEST_F(GpuTest, NullIsNullInEverySpace) {
   EXPECT_EQ(count(text, "cvta"), 0) << text;
 }
 
+// Each builds, so it has no undefined function.
+TEST_F(GpuTest, HalfHasEveryOperation) {
+  const std::string text =
+      ptx("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+          "kernel void f(global half* h, global half4* v, global float4* w) {\n"
+          "  h[0] = h[1] * h[2] + pow(h[3], h[4]); v[0] = fma(v[1], v[2], sqrt(v[3])) / v[4];\n"
+          "  v[5] = convert_half4_rtz(w[0]); v[6] = vload4(1, h + 1); h[5] = isnan(h[6]);\n"
+          "  v[7] = fmin(v[8], h[7]); h[8] = dot(v[9], v[10]); h[9] = ldexp(h[10], 3);\n"
+          "}",
+          "-cl-std=CL3.0");
+  EXPECT_TRUE(contains(text, "f16")) << text;
+}
+
+TEST_F(GpuTest, DotProductsCopiesAndFloatAtomics) {
+  const std::string text =
+      ptx("kernel void f(global int* o, local int* l, char4 a, uint p, \n"
+          "              volatile global atomic_float* x, volatile local atomic_float* y) {\n"
+          "  o[0] = dot(a, a); o[1] = dot_acc_sat_4x8packed_su_int(p, p, 3);\n"
+          "  event_t e = async_work_group_copy_2D2D(l, 0, o, 3, 4, 8, 2, 16, 8, 0);\n"
+          "  wait_group_events(1, &e);\n"
+          "  atomic_fetch_add_explicit(x, 1.5f, memory_order_relaxed, memory_scope_device);\n"
+          "  atomic_fetch_max_explicit(y, 1.5f, memory_order_relaxed, memory_scope_work_group);\n"
+          "}",
+          "-cl-std=CL3.0");
+  EXPECT_TRUE(contains(text, "atom.global.add.f32")) << text;
+  EXPECT_TRUE(contains(text, ".cas.b32")) << text;
+}
+
+TEST_F(GpuTest, WorkGroupFunctionsShuffleWithinAWarp) {
+  const Image image = gpuImage(
+      "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+      "kernel void f(global int* a, global double* d, global half* h) {\n"
+      "  size_t i = get_global_id(0);\n"
+      "  a[i] = work_group_reduce_add(a[i]) + work_group_any(a[i] > 3);\n"
+      "  d[i] = work_group_scan_exclusive_max(d[i]);\n"
+      "  h[i] = work_group_broadcast(h[i], 3, 1);\n"
+      "}",
+      "-cl-std=CL3.0");
+  ASSERT_EQ(image.kernels.size(), 1u);
+  EXPECT_EQ(image.kernels[0].local_bytes, 256u) << "a value for each of 32 warps";
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  EXPECT_TRUE(contains(text, "shfl.sync.up.b32")) << text;
+}
+
+TEST_F(GpuTest, PrintedTextLiesInTheCode) {
+  const Image image = gpuImage(
+      "kernel void loud(float4 v, int i) {\n"
+      "  printf(\"abcdefgh %v4f %s\\n\", v, \"word\"); constant char* s = i ? \"a\" : \"b\";\n"
+      "  printf(\"%s\", s);\n"
+      "}\n"
+      "kernel void quiet() {}");
+  ASSERT_EQ(image.kernels.size(), 2u);
+  EXPECT_TRUE(image.kernels[0].uses_printf);
+  EXPECT_FALSE(image.kernels[1].uses_printf);
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  EXPECT_TRUE(contains(text, "atom.global.add.u64")) << text;
+  EXPECT_TRUE(contains(text, "7523094288207667809")) << "\"abcdefgh\" as a number: " << text;
+}
+
+TEST_F(GpuTest, ImagesAreDescriptorsByValue) {
+  const std::string text =
+      ptx("kernel void f(read_only image2d_t a, write_only image3d_t b, sampler_t s,\n"
+          "              read_write image1d_buffer_t c) {\n"
+          "  const int2 at = {get_global_id(0), get_global_id(1)};\n"
+          "  write_imagef(b, (int4)(at, 0, 0), read_imagef(a, s, convert_float2(at)));\n"
+          "  write_imagef(c, at.x, read_imagef(c, get_image_width(a)));\n"
+          "}",
+          "-cl-std=CL3.0");
+  EXPECT_TRUE(contains(text, "weft_kernel_f_param_0[56]")) << text;
+  EXPECT_TRUE(contains(text, ".param .u32 weft_kernel_f_param_2")) << text;
+}
+
 TEST_F(GpuTest, WhatIsMissingIsNamed) {
-  EXPECT_TRUE(contains(complaint("kernel void f() { printf(\"x\"); }"), "printf"));
-  EXPECT_TRUE(contains(complaint("kernel void f(read_only image2d_t i) {}"), "image2d_t"));
+  EXPECT_TRUE(contains(
+      complaint("kernel void f(global uint* a) { a[0] = sub_group_all(1); }", "-cl-std=CL3.0"),
+      "sub_group_all"));
   EXPECT_TRUE(
       contains(complaint("int g(int); kernel void f(global int* a) { a[0] = g(1); }"), "have g"));
 }

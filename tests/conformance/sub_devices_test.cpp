@@ -16,7 +16,8 @@ class SubDevices : public testing::Test {
  protected:
   void SetUp() override {
     units = deviceInfo<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS);
-    if (units < 2) GTEST_SKIP() << "the device has one compute unit";
+    if (deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES) < 2)
+      GTEST_SKIP() << "the device is not partitioned";
   }
   ~SubDevices() override {
     for (const cl_device_id device : made) cl.clReleaseDevice(device);

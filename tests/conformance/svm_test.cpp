@@ -333,7 +333,7 @@ TEST_F(SvmTest, CommandsKeepTheirMemory) {
 TEST_F(SvmTest, BuffersOnSvmAreTheSvm) {
   OwnedMem whole = makeBuffer(CL_MEM_USE_HOST_PTR, buffer_bytes, svm);
   OwnedMem part = makeBuffer(CL_MEM_USE_HOST_PTR, 64, svm + 256);
-  OwnedMem sub = makeSubBuffer(whole, 128, 64);
+  OwnedMem sub = makeSubBuffer(whole, 256, 64);  // aligned for every device
   for (const cl_mem m : {cl_mem(whole), cl_mem(part), cl_mem(sub)})
     EXPECT_TRUE(info<cl_bool>(cl.clGetMemObjectInfo, m, CL_MEM_USES_SVM_POINTER));
   EXPECT_EQ(info<void*>(cl.clGetMemObjectInfo, cl_mem(part), CL_MEM_HOST_PTR), svm + 256);

@@ -58,6 +58,10 @@ class WaitListTest : public CommandTest, public testing::WithParamInterface<Comm
     return std::string_view(GetParam().name).find("Image") != std::string_view::npos;
   }
   void SetUp() override {
+    if (GetParam().type == CL_COMMAND_NATIVE_KERNEL &&
+        !(deviceInfo<cl_device_exec_capabilities>(CL_DEVICE_EXECUTION_CAPABILITIES) &
+          CL_EXEC_NATIVE_KERNEL))
+      GTEST_SKIP() << "the device runs no native kernels";
     if (usesImages()) {
       if (!deviceInfo<cl_bool>(CL_DEVICE_IMAGE_SUPPORT)) GTEST_SKIP() << "no images";
       image = makeImage();

@@ -24,6 +24,7 @@ constexpr char source[] = R"(
     int i = get_global_id(0);
     p->b[i] = p->a[i] * by[0];
   }
+#ifdef __opencl_c_atomic_scope_all_devices
   kernel void add(global atomic_int* counter) {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed, memory_scope_all_svm_devices);
   }
@@ -33,6 +34,7 @@ constexpr char source[] = R"(
                                         memory_scope_all_svm_devices)) == 0);
     atomic_store_explicit(reply, seen + 1, memory_order_release, memory_scope_all_svm_devices);
   }
+#endif
   kernel void twice(global int* data) { data[get_global_id(0)] *= 2; }
 )";
 

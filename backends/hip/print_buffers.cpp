@@ -1,0 +1,49 @@
+#include "backends/hip/print_buffers.h"
+
+#include <cstring>
+
+#include "backends/hip/errors.h"
+
+namespace weft::hip {
+
+PrintBuffers::~PrintBuffers() {
+  const Current current(api_, device_);
+  for (const PrintBuffer& buffer : *free_.lock()) {
+    api_.free(buffer.device);
+    api_.hostFree(buffer.host);
+  }
+}
+
+PrintBuffer PrintBuffers::take() {
+  {
+    auto free = free_.lock();
+    if (!free->empty()) {
+      const PrintBuffer buffer = free->back();
+      free->pop_back();
+      return buffer;
+    }
+  }
+  PrintBuffer made;
+  check(api_, api_.malloc(&made.device, bytes), "allocating a buffer to print into");
+  void* host = nullptr;
+  const Status status = api_.hostMalloc(&host, bytes, host_portable);
+  if (status != success) api_.free(made.device);
+  check(api_, status, "allocating a buffer to print from");
+  made.host = static_cast<std::byte*>(host);
+  return made;
+}
+
+Status PrintBuffers::begin(StreamHandle stream, const PrintBuffer& buffer) const {
+  const PrintBufferHead head{0, capacity};
+  std::memcpy(buffer.host, &head, sizeof head);
+  return api_.memcpyAsync(buffer.device, buffer.host, sizeof head, copy_default, stream);
+}
+
+Status PrintBuffers::end(StreamHandle stream, const PrintBuffer& buffer) const {
+  const Status status = api_.memcpyAsync(buffer.host, buffer.device, bytes, copy_default, stream);
+  if (status != success) return status;
+  const auto print = [](void* host) { printRecords({static_cast<std::byte*>(host), bytes}); };
+  return api_.launchHostFunc(stream, print, buffer.host);
+}
+
+}  // namespace weft::hip

@@ -1,0 +1,39 @@
+// The buffers that kernels print into (core/printf.h).
+#pragma once
+
+#include <vector>
+
+#include "backends/hip/api.h"
+#include "core/guarded.h"
+#include "core/printf.h"
+
+namespace weft::hip {
+
+struct PrintBuffer {
+  void* device = nullptr;
+  std::byte* host = nullptr;  // pinned: what the device's held after the launch
+};
+
+class PrintBuffers {
+ public:
+  static constexpr size_t capacity = size_t(1) << 20;
+  static constexpr size_t bytes = sizeof(PrintBufferHead) + capacity;
+
+  PrintBuffers(const Api& api, int device) : api_(api), device_(device) {}
+  ~PrintBuffers();
+
+  // Throws. With the device current.
+  PrintBuffer take();
+  void give(PrintBuffer buffer) noexcept { free_.lock()->push_back(buffer); }
+
+  // Before the launch on `stream`, and behind it: the buffer is emptied, and printed.
+  Status begin(StreamHandle stream, const PrintBuffer& buffer) const;
+  Status end(StreamHandle stream, const PrintBuffer& buffer) const;
+
+ private:
+  const Api& api_;
+  int device_;
+  Guarded<std::vector<PrintBuffer>> free_;
+};
+
+}  // namespace weft::hip
