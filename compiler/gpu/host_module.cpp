@@ -89,11 +89,8 @@ void callIntrinsics(llvm::Module& module) {
 // The function that unpacks the parameters of one work-item and runs it.
 class Entry {
  public:
-  Entry(Function& kernel, const llvm::Argument* launch)
-      : kernel_(kernel),
-        launch_(launch),
-        layout_(kernel.getDataLayout()),
-        builder_(kernel.getContext()) {}
+  explicit Entry(Function& kernel)
+      : kernel_(kernel), layout_(kernel.getDataLayout()), builder_(kernel.getContext()) {}
 
   Function* emit(uint64_t local_bytes) {
     const std::string symbol = kernel_.getName().str();
@@ -128,10 +125,8 @@ class Entry {
     places_.push_back(static_cast<uint32_t>(offset));
     places_.push_back(static_cast<uint32_t>(size));
     Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), parameters, offset);
-    if (&argument == launch_) {
-      argument.removeAttr(llvm::Attribute::ByVal);  // nobody writes it
-      return place;
-    }
+    // Nobody writes it.
+    if (by_value && argument.onlyReadsMemory()) argument.removeAttr(llvm::Attribute::ByVal);
     return by_value ? place : builder_.CreateAlignedLoad(type, place, alignment);
   }
 
@@ -146,7 +141,6 @@ class Entry {
   }
 
   Function& kernel_;
-  const llvm::Argument* launch_;
   const llvm::DataLayout& layout_;
   Builder builder_;
   uint64_t end_ = 0;
@@ -158,8 +152,7 @@ class Entry {
 void makeHostModule(GpuModule& gpu) {
   const uint64_t local_bytes = LocalBlock(*gpu.module).replaceVariables();
   callIntrinsics(*gpu.module);
-  for (GpuKernel& kernel : gpu.kernels)
-    kernel.function = Entry(*kernel.function, kernel.launch).emit(local_bytes);
+  for (GpuKernel& kernel : gpu.kernels) kernel.function = Entry(*kernel.function).emit(local_bytes);
 }
 
 }  // namespace weft::compiler

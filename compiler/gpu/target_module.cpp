@@ -172,6 +172,9 @@ class Copier {
                             returns, "", nullptr, &types_);
     to.setLinkage(linkage);
     to.setCallingConv(convention);
+    // An image's descriptor may be copied before it is read.
+    for (llvm::Instruction& instruction : llvm::instructions(to))
+      instruction.setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
   }
 
   static bool isLocalPointer(const llvm::Argument& argument) {
@@ -183,7 +186,7 @@ class Copier {
     return *llvm::find_if(infos_, [&](const KernelInfo& k) { return k.name == kernel.getName(); });
   }
 
-  // `argument` is passed by value as `T`, which is read at its address.
+  // `argument` is passed by value as `T`, which is read at its address and never written.
   template <class T>
   void passByValue(llvm::Argument& argument) {
     static_assert(alignof(T) == sizeof(uint64_t));
@@ -191,6 +194,7 @@ class Copier {
     auto* type = llvm::ArrayType::get(Type::getInt64Ty(context), sizeof(T) / sizeof(uint64_t));
     argument.addAttr(llvm::Attribute::getWithByValType(context, type));
     argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(alignof(T))));
+    if (!argument.onlyReadsMemory()) argument.addAttr(llvm::Attribute::ReadOnly);
   }
 
   // NVPTX reads a parameter of two chars as 32 bits, of which it takes the wrong ones.
