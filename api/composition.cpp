@@ -1,6 +1,7 @@
 #include "api/composition.h"
 
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "backends/cpu/backend.h"
 #include "backends/hip/backend.h"
 #include "compiler/client/client.h"
+#include "scheduler/unified_device.h"
 
 namespace weft::api {
 namespace {
@@ -24,7 +26,9 @@ Platform* makePlatform() {
   backends.push_back(cpu::makeBackend());
   backends.push_back(std::make_unique<hip::Backend>());
   if (gpusFirst()) std::swap(backends.front(), backends.back());
-  return new Platform(std::move(backends), makeCompiler());
+  auto platform = std::make_unique<Platform>(std::move(backends), makeCompiler());
+  addUnifiedDevice(*platform);
+  return platform.release();
 }
 
 }  // namespace

@@ -6,6 +6,17 @@
 #include "core/svm.h"
 
 namespace weft {
+namespace {
+
+std::vector<Ref<Device>> withMembers(const std::vector<Ref<Device>>& devices) {
+  std::vector<Ref<Device>> all = devices;
+  for (const Ref<Device>& device : devices)
+    for (const Ref<Device>& member : device->members())
+      if (std::find(all.begin(), all.end(), member) == all.end()) all.push_back(member);
+  return all;
+}
+
+}  // namespace
 
 Context::Context(Platform& platform, std::vector<Ref<Device>> devices,
                  std::vector<cl_context_properties> properties, Notify notify, void* notify_user)
@@ -14,12 +25,11 @@ Context::Context(Platform& platform, std::vector<Ref<Device>> devices,
       properties_(std::move(properties)),
       notify_(notify),
       notify_user_(notify_user),
-      single_space_(std::all_of(devices_.begin(), devices_.end(),
-                                [](const Ref<Device>& device) {
-                                  return device->capabilities().memory_space == port::host_space;
-                                })),
-      svm_(std::make_unique<SvmTable>(*this)) {
-  for (const Ref<Device>& device : devices_) {
+      single_space_(true),
+      svm_(std::make_unique<SvmTable>(*this)),
+      all_devices_(withMembers(devices_)) {
+  for (const Ref<Device>& device : all_devices_) {
+    single_space_ &= device->capabilities().memory_space == port::host_space;
     shared_memory_ |= device->capabilities().shared_memory;
     all_share_memory_ &= device->capabilities().shared_memory != port::shares_nothing;
   }

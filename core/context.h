@@ -33,6 +33,8 @@ class Context final : public HandleObject<_cl_context> {
 
   Platform& platform() const { return platform_; }
   const std::vector<Ref<Device>>& devices() const { return devices_; }
+  // Those, and the members of those that are unified devices.
+  const std::vector<Ref<Device>>& allDevices() const { return all_devices_; }
   // As passed by the application, with the terminating 0; empty when NULL was passed.
   const std::vector<cl_context_properties>& properties() const { return properties_; }
 
@@ -88,6 +90,7 @@ class Context final : public HandleObject<_cl_context> {
   std::unique_ptr<SvmTable> svm_;
   Guarded<std::vector<Destructor>> destructors_;
   std::unique_ptr<ContextState> state_;
+  std::vector<Ref<Device>> all_devices_;
 };
 
 }  // namespace weft

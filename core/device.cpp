@@ -42,6 +42,13 @@ Device::Device(Platform& platform, std::shared_ptr<port::Device> port)
       port_(std::move(port)),
       features_(describeLanguage(port_->capabilities())) {}
 
+Device::Device(Platform& platform, std::shared_ptr<port::Device> port,
+               std::vector<Ref<Device>> members)
+    : platform_(platform),
+      port_(std::move(port)),
+      features_(describeLanguage(port_->capabilities())),
+      members_(std::move(members)) {}
+
 Device::Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
                std::vector<cl_device_partition_property> partition_type)
     : platform_(parent->platform()),

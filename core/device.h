@@ -18,6 +18,9 @@ class Platform;
 class Device final : public HandleObject<_cl_device_id> {
  public:
   Device(Platform& platform, std::shared_ptr<port::Device> port);
+  // A unified device: it runs one kernel on several devices at once. `port` is the first one's,
+  // with the capabilities of the whole.
+  Device(Platform& platform, std::shared_ptr<port::Device> port, std::vector<Ref<Device>> members);
   Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
          std::vector<cl_device_partition_property> partition_type);
 
@@ -26,6 +29,9 @@ class Device final : public HandleObject<_cl_device_id> {
   const port::Capabilities& capabilities() const { return port_->capabilities(); }
   const port::LanguageFeatures& features() const { return features_; }
   Device* parent() const { return parent_.get(); }
+  // Of a unified device, all of one target; empty otherwise. The first one's memory space is the
+  // device's own.
+  const std::vector<Ref<Device>>& members() const { return members_; }
   bool isRoot() const { return !parent_; }
   // The properties this sub-device was created with, 0-terminated; empty for a root device.
   const std::vector<cl_device_partition_property>& partitionType() const { return partition_type_; }
@@ -38,6 +44,7 @@ class Device final : public HandleObject<_cl_device_id> {
   Ref<Device> parent_;
   std::vector<cl_device_partition_property> partition_type_;
   port::LanguageFeatures features_;
+  std::vector<Ref<Device>> members_;
 };
 
 }  // namespace weft

@@ -49,7 +49,7 @@ class BorrowedMemory final : public port::Memory {
 };
 
 port::Device* deviceIn(const Context& context, port::MemorySpace space) {
-  for (const Ref<Device>& device : context.devices())
+  for (const Ref<Device>& device : context.allDevices())
     if (device->capabilities().memory_space == space) return &device->port();
   return nullptr;
 }

@@ -20,6 +20,10 @@ Platform::Platform(std::vector<std::unique_ptr<port::Backend>> backends,
   }
 }
 
+void Platform::add(Ref<Device> device, bool first) {
+  devices_.insert(first ? devices_.begin() : devices_.end(), std::move(device));
+}
+
 std::string Platform::report() const {
   std::string text;
   const auto add = [&](std::string_view line) {

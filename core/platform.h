@@ -20,6 +20,9 @@ class Platform final : public HandleObject<_cl_platform_id> {
            std::unique_ptr<port::Compiler> compiler);
 
   const std::vector<Ref<Device>>& devices() const { return devices_; }
+  // One more device, first or last, and a line of the report. Before anybody else has the platform.
+  void add(Ref<Device> device, bool first);
+  void note(std::string line) { diagnostics_.push_back({std::move(line)}); }
   port::Compiler& compiler() const { return *compiler_; }
   // What every backend found or missed, and the compiler's state: "subject: state" a line.
   std::string report() const;

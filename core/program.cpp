@@ -1,6 +1,7 @@
 #include "core/program.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <sstream>
 
 namespace weft {
@@ -84,6 +85,27 @@ std::shared_ptr<port::Module> load(const Device& device, const Image& image, std
   } catch (const std::exception& error) {
     log += std::string("error: the program cannot be loaded: ") + error.what() + "\n";
     return nullptr;
+  }
+}
+
+// FNV-1a.
+std::string idOf(const port::Bytes& code) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::byte byte : code) hash = (hash ^ static_cast<uint64_t>(byte)) * 0x100000001b3u;
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+// On the device and, if it has members, on all of them; or nothing.
+void loadModules(const Device& device, DeviceBuild& build) {
+  build.module = load(device, *build.image, build.log);
+  if (!device.members().empty()) build.code_id = idOf(build.image->payload);
+  for (const Ref<Device>& member : device.members()) {
+    if (!build.module) return;
+    const bool first = member == device.members().front();
+    build.member_modules.push_back(first ? build.module : load(*member, *build.image, build.log));
+    if (!build.member_modules.back()) build.module = nullptr;
   }
 }
 
@@ -330,8 +352,7 @@ bool Program::runJob(const Job& job, const std::string& options) {
   bool ok = true;
   for (const Ref<Device>& device : job.devices) {
     DeviceBuild build{CL_BUILD_SUCCESS, options, log, image, nullptr};
-    if (image && image->kind == ImageKind::executable)
-      build.module = load(*device, *image, build.log);
+    if (image && image->kind == ImageKind::executable) loadModules(*device, build);
     if (!image || (image->kind == ImageKind::executable && !build.module)) {
       build.status = CL_BUILD_ERROR;
       build.image = job.image;

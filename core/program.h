@@ -22,6 +22,9 @@ struct DeviceBuild {
   std::string log;
   std::shared_ptr<const Image> image;    // null when there is none
   std::shared_ptr<port::Module> module;  // of a built executable only
+  // Of a unified device: on its members, the first of which has `module`.
+  std::vector<std::shared_ptr<port::Module>> member_modules = {};
+  std::string code_id = {};  // and the same number for the same code, in every process
 
   bool executable() const { return status == CL_BUILD_SUCCESS && module; }
   cl_program_binary_type binaryType() const;

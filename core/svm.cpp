@@ -6,7 +6,7 @@ namespace weft {
 
 SvmAllocation::SvmAllocation(Context& context, size_t bytes)
     : storage_(context, bytes, nullptr, false, true), begin_(storage_.in(port::host_space).host()) {
-  for (const Ref<Device>& device : context.devices())
+  for (const Ref<Device>& device : context.allDevices())
     if (device->capabilities().shared_memory != port::shares_nothing)
       storage_.in(device->capabilities().memory_space);
 }

@@ -67,11 +67,12 @@ class Command : public Event, protected port::Operation {
   // Markers and barriers have their own place in an out-of-order queue.
   virtual Queue::Ordering ordering() const { return Queue::Ordering::command; }
 
+  void ready() noexcept override;
+
  private:
   friend class Queue;
   friend class Resolver;
 
-  void ready() noexcept override;
   void settle(cl_int status) noexcept override;
   void notified() noexcept override;
   void started(port::Nanoseconds when) noexcept override;

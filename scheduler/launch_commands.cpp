@@ -8,6 +8,8 @@
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
 #include "scheduler/geometry.h"
+#include "scheduler/launch_command.h"
+#include "scheduler/split_launch.h"
 
 namespace weft {
 namespace {
@@ -16,87 +18,6 @@ bool hasMemory(ArgumentKind kind) {
   return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer ||
          kind == ArgumentKind::image;
 }
-
-bool mayWrite(const ArgumentInfo& argument) {
-  if (argument.kind == ArgumentKind::image)
-    return argument.access == AccessQualifier::write_only ||
-           argument.access == AccessQualifier::read_write;
-  return argument.writes && argument.kind == ArgumentKind::global_pointer;
-}
-
-class LaunchCommand final : public Command {
- public:
-  LaunchCommand(Queue& queue, cl_command_type type, const DeviceKernel& kernel,
-                Ref<ArgumentSet> arguments, const port::LaunchRecord& record)
-      : Command(queue, type),
-        build_(kernel.build),
-        index_(kernel.index),
-        set_(std::move(arguments)),
-        record_(record) {}
-
- private:
-  const KernelInfo& info() const { return build_->image->kernels[index_]; }
-
-  void accesses(AccessList& list) override {
-    const AccessEvaluation evaluation(record_, set_->values);
-    std::vector<TouchedRange> touched;
-    for (size_t i = 0; i < set_->values.size(); ++i) {
-      const ArgumentInfo& argument = info().arguments[i];
-      MemObject* object = set_->values[i].memory.get();
-      if (!object) continue;
-      const bool writes = mayWrite(argument) && object->kernelMayWrite();
-      touched.clear();
-      // What the kernel leaves unwritten of an image keeps its contents, so a writer reads, too.
-      if (argument.kind == ArgumentKind::image)
-        touched.push_back({0, object->size(), true, writes});
-      else
-        evaluation.touched(argument, object->size(), touched);
-      // The command has the object's address, so its memory may not go meanwhile.
-      if (touched.empty()) touched.push_back({0, 1, false, false});
-      for (const TouchedRange& range : touched)
-        list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
-                        range.reads, range.writes && writes});
-    }
-  }
-
-  void prepare() override {
-    if (record_.group_count[0] * record_.group_count[1] * record_.group_count[2] == 0) return;
-    const auto& values = set_->values;
-    arguments_.resize(values.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-      port::LaunchArgument& argument = arguments_[i];
-      argument.kind = info().arguments[i].kind;
-      if (argument.kind == ArgumentKind::image)
-        argument.value = &static_cast<PixelImage&>(*values[i].memory).descriptor();
-      if (hasMemory(argument.kind)) {
-        if (MemObject* object = values[i].memory.get()) {
-          argument.memory = &object->storage().in(space());
-          argument.offset = object->origin();
-        }
-        argument.raw_address = reinterpret_cast<uint64_t>(values[i].svm);
-      } else if (argument.kind == ArgumentKind::local_pointer) {
-        argument.size = values[i].local_bytes;
-      } else {
-        argument.value = values[i].bytes.data();
-        argument.size = values[i].bytes.size();
-      }
-    }
-    port::Launch launch{build_->module.get(), index_, &record_, {}, arguments_};
-    std::copy_n(record_.group_count, 3, launch.slice.end);
-    work = launch;
-  }
-
-  void finalize(cl_int) noexcept override {
-    set_ = nullptr;
-    build_ = nullptr;
-  }
-
-  std::shared_ptr<const DeviceBuild> build_;
-  uint32_t index_;
-  Ref<ArgumentSet> set_;
-  port::LaunchRecord record_;
-  pool::Vector<port::LaunchArgument> arguments_;
-};
 
 class NativeCommand final : public Command {
  public:
@@ -168,6 +89,80 @@ void checkMemory(const ArgumentSet& arguments, const port::Capabilities& device)
 
 }  // namespace
 
+bool mayWrite(const ArgumentInfo& argument) {
+  if (argument.kind == ArgumentKind::image)
+    return argument.access == AccessQualifier::write_only ||
+           argument.access == AccessQualifier::read_write;
+  return argument.writes && argument.kind == ArgumentKind::global_pointer;
+}
+
+LaunchCommand::LaunchCommand(Queue& queue, cl_command_type type,
+                             std::shared_ptr<const DeviceBuild> build, uint32_t kernel,
+                             Ref<ArgumentSet> arguments, const port::LaunchRecord& record)
+    : Command(queue, type),
+      build_(std::move(build)),
+      index_(kernel),
+      set_(std::move(arguments)),
+      record_(record) {}
+
+void LaunchCommand::accesses(AccessList& list) {
+  const AccessEvaluation evaluation(record_, set_->values);
+  std::vector<TouchedRange> touched;
+  for (size_t i = 0; i < set_->values.size(); ++i) {
+    const ArgumentInfo& argument = info().arguments[i];
+    MemObject* object = set_->values[i].memory.get();
+    if (!object) continue;
+    const bool writes = mayWrite(argument) && object->kernelMayWrite();
+    touched.clear();
+    // What the kernel leaves unwritten of an image keeps its contents, so a writer reads, too.
+    if (argument.kind == ArgumentKind::image)
+      touched.push_back({0, object->size(), true, writes});
+    else
+      evaluation.touched(argument, object->size(), touched);
+    // The command has the object's address, so its memory may not go meanwhile.
+    if (touched.empty()) touched.push_back({0, 1, false, false});
+    for (const TouchedRange& range : touched)
+      list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
+                      range.reads, range.writes && writes});
+  }
+}
+
+void LaunchCommand::prepare() {
+  if (record_.group_count[0] * record_.group_count[1] * record_.group_count[2] == 0) return;
+  const auto& values = set_->values;
+  arguments_.resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    port::LaunchArgument& argument = arguments_[i];
+    argument.kind = info().arguments[i].kind;
+    if (argument.kind == ArgumentKind::image)
+      argument.value = &static_cast<PixelImage&>(*values[i].memory).descriptor();
+    if (hasMemory(argument.kind)) {
+      if (MemObject* object = values[i].memory.get()) {
+        argument.memory = &object->storage().in(space());
+        argument.offset = object->origin();
+      }
+      argument.raw_address = reinterpret_cast<uint64_t>(values[i].svm);
+    } else if (argument.kind == ArgumentKind::local_pointer) {
+      argument.size = values[i].local_bytes;
+    } else {
+      argument.value = values[i].bytes.data();
+      argument.size = values[i].bytes.size();
+    }
+  }
+  work = port::Launch{&module(), index_, &record_, box(), arguments_};
+}
+
+port::GroupBox LaunchCommand::box() const {
+  port::GroupBox whole;
+  std::copy_n(record_.group_count, 3, whole.end);
+  return whole;
+}
+
+void LaunchCommand::finalize(cl_int) noexcept {
+  set_ = nullptr;
+  build_ = nullptr;
+}
+
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
                          cl_command_type type) {
   const DeviceKernel* code = kernel.on(queue.device());
@@ -183,7 +178,10 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,
           CL_OUT_OF_RESOURCES, "the kernel needs more local memory than the device has");
-  return enqueueCommand<LaunchCommand>(waits, queue, type, *code, std::move(arguments), record);
+  if (!queue.device().members().empty())
+    if (Ref<Event> split = enqueueSplit(waits, queue, type, *code, arguments, record)) return split;
+  return enqueueCommand<LaunchCommand>(waits, queue, type, code->build, code->index,
+                                       std::move(arguments), record);
 }
 
 Ref<Event> enqueueNative(Queue& queue, NativeFunction function, const void* args, size_t size,

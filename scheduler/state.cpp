@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "scheduler/split_launch.h"
+
 namespace weft {
 
 State::State(Context& context) {
-  for (const Ref<Device>& device : context.devices()) {
+  for (const Ref<Device>& device : context.allDevices()) {
     devices_.push_back(std::make_unique<PerDevice>());
     devices_.back()->device = device.get();
     const port::Capabilities& c = device->capabilities();
@@ -17,6 +19,13 @@ State::State(Context& context) {
     for (const auto& to : devices_)
       needs_staging_ |= !mover(from->device->capabilities().memory_space,
                                to->device->capabilities().memory_space);
+}
+
+// What was learned of kernels is worth keeping when the program is done with them.
+State::~State() {
+  if (std::any_of(devices_.begin(), devices_.end(),
+                  [](const auto& entry) { return !entry->device->members().empty(); }))
+    keepMeasurements();
 }
 
 DeviceMemory* State::Tickets::memoryIn(port::MemorySpace space) {

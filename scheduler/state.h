@@ -53,6 +53,7 @@ class State final : public ContextState {
   };
 
   explicit State(Context& context);
+  ~State() override;
 
   static State& of(const Context& context) { return static_cast<State&>(context.state()); }
 
