@@ -11,6 +11,7 @@
 #include "compiler/metadata/split_hazards.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/lower_kernels.h"
+#include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/work_group_functions.h"
 #include "compiler/pipeline/elf_link.h"
 #include "compiler/pipeline/gpu_executable.h"
@@ -25,6 +26,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   tuning.LoopVectorization = tuning.SLPVectorization = fully;
   tuning.LoopInterleaving = tuning.LoopUnrolling = fully;
   Analyses analyses(machine, tuning);
+  if (fully) scalariseLanes(analyses.builder);
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/scalarise_lanes.h"
 
 namespace weft::test {
 namespace {
@@ -97,6 +98,7 @@ std::vector<KernelInfo> describeKernels(const llvm::Module& module) {
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   compiler::Analyses analyses(machine);
+  compiler::scalariseLanes(analyses.builder);
   analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
       .run(module, analyses.modules);
 }

@@ -40,6 +40,10 @@ const char* const kernels = R"(
       barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (l == 0) out[get_group_id(0)] = scratch[0];
+  }
+  kernel void turn(global float2* points, float cosine, float sine) {
+    float2 p = points[get_global_id(0)];
+    points[get_global_id(0)] = (float2)(p.x * cosine - p.y * sine, p.x * sine + p.y * cosine);
   })";
 
 bool hasMaskedVectors() { return hostMachine().getTargetFeatureString().contains("+avx2"); }
@@ -76,6 +80,22 @@ TEST(Vectorising, Reduction) {
   if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked loads and stores";
   EXPECT_TRUE(
       std::regex_search(optimisedText(kernels, "reduce"), std::regex("fadd <\\d+ x float>")));
+}
+
+// Lanes are wider than the vectors of the source.
+TEST(Vectorising, VectorsOfTheSource) {
+  EXPECT_TRUE(std::regex_search(optimisedText(kernels, "turn"),
+                                std::regex("fmul <(4|8|16) x float>|fmuladd\\.v(4|8|16)f32")));
+  std::vector<float> points;
+  for (int i = 0; i < 90; ++i) points.push_back(static_cast<float>(i));
+  Program(kernels).run(
+      "turn", {1, {45, 1, 1}, {45, 1, 1}, {0, 0, 0}},
+      {Program::buffer(points.data()), Program::value(0.5f), Program::value(2.0f)});
+  for (int i = 0; i < 45; ++i) {
+    const auto x = static_cast<float>(2 * i), y = x + 1;
+    ASSERT_EQ(points[2 * i], 0.5f * x - 2 * y);
+    ASSERT_EQ(points[2 * i + 1], 2 * x + 0.5f * y);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+// Vectors of the source, taken apart for LLVM's loop vectoriser, which takes no loop with vectors
+// in it: lanes are better vectors than a float4's elements.
+#pragma once
+
+#include <llvm/Passes/PassBuilder.h>
+
+namespace weft::compiler {
+
+// Takes vectors apart, loads and stores too, right before the loop vectoriser, in functions where
+// every innermost loop is one over lanes. Where a lane has a loop of its own, that vectoriser does
+// not take the lanes, and the source's vectors stay.
+void scalariseLanes(llvm::PassBuilder& builder);
+
+}  // namespace weft::compiler
