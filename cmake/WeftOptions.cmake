@@ -8,6 +8,8 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 option(WEFT_BUILD_BENCH "Build the benchmarks" ON)
+set(WEFT_PREBUILT_COMPILER "" CACHE PATH
+    "Folder `compiler` of another build, whose compiler's process is taken instead of building it")
 set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, e.g. address,undefined or thread")
 
 find_program(CCACHE_PROGRAM ccache)
