@@ -103,6 +103,13 @@ std::vector<cl_name_version> languageVersions(const Device&) {
           nameVersion("OpenCL C", CL_MAKE_VERSION(3, 0, 0))};
 }
 
+std::vector<cl_name_version> intermediateLanguages(const Device&) {
+  std::vector<cl_name_version> versions;
+  for (unsigned minor = 0; minor <= latest_spirv_minor; ++minor)
+    versions.push_back(nameVersion("SPIR-V", CL_MAKE_VERSION(1, minor, 0)));
+  return versions;
+}
+
 std::vector<cl_name_version> languageFeatures(const Device& device) {
   std::vector<cl_name_version> features;
   for (const std::string& macro : device.features().feature_macros)
@@ -320,8 +327,8 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_OPENCL_C_FEATURES, by<languageFeatures>},
     {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT,
      [](D d) { return featureFlag(d, "__opencl_c_generic_address_space"); }},
-    {CL_DEVICE_IL_VERSION, [](D) { return ""; }},
-    {CL_DEVICE_ILS_WITH_VERSION, [](D) { return std::vector<cl_name_version>(); }},
+    {CL_DEVICE_IL_VERSION, [](D) { return intermediate_languages; }},
+    {CL_DEVICE_ILS_WITH_VERSION, by<intermediateLanguages>},
     {CL_DEVICE_BUILT_IN_KERNELS, [](D) { return ""; }},
     {CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, [](D) { return std::vector<cl_name_version>(); }},
 

@@ -9,9 +9,15 @@
 namespace weft::api {
 namespace {
 
-constexpr std::array<std::string_view, 6> host_extensions = {
-    "cl_khr_icd",         "cl_khr_extended_versioning",      "cl_khr_create_command_queue",
-    "cl_khr_device_uuid", CL_WEFT_STATISTICS_EXTENSION_NAME, CL_WEFT_REPORT_EXTENSION_NAME,
+constexpr std::array<std::string_view, 8> host_extensions = {
+    "cl_khr_icd",
+    "cl_khr_extended_versioning",
+    "cl_khr_create_command_queue",
+    "cl_khr_device_uuid",
+    CL_WEFT_STATISTICS_EXTENSION_NAME,
+    CL_WEFT_REPORT_EXTENSION_NAME,
+    "cl_khr_spirv_linkonce_odr",
+    "cl_khr_spirv_no_integer_wrap_decoration",
 };
 
 // Those whose version is not 1.0.0.

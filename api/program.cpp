@@ -146,11 +146,13 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_
   });
 }
 
-cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void*, size_t,
+cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void* il, size_t length,
                                              cl_int* errcode_ret) {
-  return create(errcode_ret, [&]() -> cl_program {
-    toContext(context);
-    throw Error(CL_INVALID_OPERATION, "no device of the context supports intermediate languages");
+  return create(errcode_ret, [&] {
+    Context& owner = toContext(context);
+    require(il && length > 0, CL_INVALID_VALUE, "no intermediate language");
+    Program::Intermediate language{std::string(static_cast<const char*>(il), length)};
+    return give(make<Program>(Ref<Context>(&owner), std::move(language)));
   });
 }
 
@@ -172,11 +174,12 @@ cl_int CL_API_CALL clSetProgramReleaseCallback(cl_program program,
   });
 }
 
-cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint, size_t,
-                                                      const void*) {
+cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id,
+                                                      size_t spec_size, const void* spec_value) {
   return call([&] {
-    toProgram(program);
-    throw Error(CL_INVALID_OPERATION, "no device supports intermediate languages");
+    Program& target = toProgram(program);
+    require(spec_value != nullptr, CL_INVALID_VALUE);
+    target.specialize(spec_id, {static_cast<const char*>(spec_value), spec_size});
   });
 }
 

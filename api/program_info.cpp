@@ -50,7 +50,11 @@ constexpr InfoRow<Program> rows[] = {
     {CL_PROGRAM_NUM_DEVICES, [](Program& p) { return static_cast<cl_uint>(p.devices().size()); }},
     {CL_PROGRAM_DEVICES, by<deviceHandles>},
     {CL_PROGRAM_SOURCE, [](Program& p) { return p.source(); }},
-    {CL_PROGRAM_IL, [](Program&, Answer& answer) { answer.bytes(nullptr, 0); }},
+    {CL_PROGRAM_IL,
+     [](Program& program, Answer& answer) {
+       const std::string language = program.intermediate();
+       answer.bytes(language.data(), language.size());
+     }},
     {CL_PROGRAM_BINARY_SIZES, by<binarySizes>},
     {CL_PROGRAM_BINARIES, [](Program& p, Answer& answer) { binaries(p, answer); }},
     {CL_PROGRAM_NUM_KERNELS, [](Program& p) { return p.kernelNames().size(); }},

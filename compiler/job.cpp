@@ -52,6 +52,11 @@ void putKeyed(WireWriter& out, const Job& job) {
   out.put(job.features.fp64);
   out.put(job.features.fp16);
   out.put(job.features.images);
+  out.put(job.intermediate);
+  out.list(job.specialization, [&](const port::SpecializationConstant& constant) {
+    out.put(constant.id);
+    out.put(constant.value);
+  });
 }
 
 }  // namespace
@@ -104,6 +109,11 @@ std::optional<Job> readJob(std::span<const std::byte> bytes) {
   in.get(job.features.fp64);
   in.get(job.features.fp16);
   in.get(job.features.images);
+  in.get(job.intermediate);
+  in.list(job.specialization, [&](port::SpecializationConstant& constant) {
+    in.get(constant.id);
+    in.get(constant.value);
+  });
   in.get(job.directory);
   if (!in.atEnd()) return std::nullopt;
   return job;
@@ -158,6 +168,8 @@ Job jobOf(const port::CompileRequest& request, JobKind kind) {
           .make_library = false,
           .target = request.target,
           .features = request.features,
+          .intermediate = request.intermediate,
+          .specialization = request.specialization,
           .directory = {}};
 }
 
@@ -170,6 +182,8 @@ Job jobOf(const port::LinkRequest& request) {
           .make_library = request.make_library,
           .target = request.target,
           .features = request.features,
+          .intermediate = false,
+          .specialization = {},
           .directory = {}};
 }
 

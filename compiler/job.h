@@ -30,6 +30,8 @@ struct Job {
   bool make_library = false;
   port::Target target;
   port::LanguageFeatures features;
+  bool intermediate = false;
+  std::vector<port::SpecializationConstant> specialization;
   std::string directory;  // relative include paths start here
 };
 

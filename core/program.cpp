@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include "core/spirv.h"
+
 namespace weft {
 namespace {
 
@@ -139,6 +141,12 @@ Program::Program(Ref<Context> context, std::string source)
   state_.lock()->builds.assign(devices_.size(), std::make_shared<const DeviceBuild>());
 }
 
+Program::Program(Ref<Context> context, Intermediate language)
+    : Program(std::move(context), std::move(language.bytes)) {
+  require(isSpirvModule(source_), CL_INVALID_VALUE, "not a SPIR-V module");
+  kind_ = ProgramSource::intermediate;
+}
+
 Program::Program(Ref<Context> context, std::vector<DeviceBinary> binaries)
     : context_(std::move(context)), kind_(ProgramSource::binary), binaries_(std::move(binaries)) {
   auto state = state_.lock();
@@ -185,7 +193,8 @@ bool Program::buildFor(const Devices& devices, const std::string& options, Notif
 
 bool Program::compileFor(const Devices& devices, const std::string& options,
                          const std::vector<port::Header>& headers, Notify notify) {
-  require(kind_ == ProgramSource::source, CL_INVALID_OPERATION, "the program has no source");
+  require(kind_ == ProgramSource::source || kind_ == ProgramSource::intermediate,
+          CL_INVALID_OPERATION, "the program has no source");
   checkOptions(devices, options, port::OptionUse::compile, CL_INVALID_COMPILER_OPTIONS);
   Jobs jobs;
   for (Devices& group : groupByTarget(withSubDevices(devices, devices_))) {
@@ -224,6 +233,23 @@ bool Program::linkFrom(const std::vector<Ref<Program>>& inputs, const std::strin
   return start(std::move(jobs), options, notify);
 }
 
+std::string Program::intermediate() const {
+  return kind_ == ProgramSource::intermediate ? source_ : std::string();
+}
+
+// "CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier",
+// "CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the
+// SPIR-V module".
+void Program::specialize(uint32_t id, std::string_view value) {
+  require(kind_ == ProgramSource::intermediate, CL_INVALID_PROGRAM,
+          "the program was not made from an intermediate language");
+  const SpecializationSizes sizes = specializationSizes(source_);
+  const auto known = sizes.find(id);
+  require(known != sizes.end(), CL_INVALID_SPEC_ID);
+  require(known->second == value.size(), CL_INVALID_VALUE, "size of a specialization constant");
+  state_.lock()->specialization[id] = value;
+}
+
 std::vector<std::string> Program::kernelNames() const {
   std::vector<std::string> names;
   bool any = false;
@@ -259,7 +285,12 @@ void Program::checkOptions(const Devices& devices, const std::string& options, p
 }
 
 port::CompileRequest Program::requestFor(const Device& device, const std::string& options) const {
-  return {source_, options, {}, device.port().target(), device.features()};
+  port::CompileRequest request{source_,           options, {}, device.port().target(),
+                               device.features(), false,   {}};
+  request.intermediate = kind_ == ProgramSource::intermediate;
+  for (const auto& [id, value] : state_.lock()->specialization)
+    request.specialization.push_back({id, value});
+  return request;
 }
 
 Program::Job Program::linkJob(Devices devices, const Images& images,

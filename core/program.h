@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,7 +31,7 @@ struct DeviceBuild {
   cl_program_binary_type binaryType() const;
 };
 
-enum class ProgramSource : uint8_t { source, binary, linked };
+enum class ProgramSource : uint8_t { source, intermediate, binary, linked };
 
 // Thread-safe. One build, compile or link runs at a time per program.
 class Program final : public HandleObject<_cl_program> {
@@ -54,6 +55,11 @@ class Program final : public HandleObject<_cl_program> {
 
   // From source, for all devices of the context.
   Program(Ref<Context> context, std::string source);
+  // From SPIR-V, for all devices of the context; throws CL_INVALID_VALUE when it is no module.
+  struct Intermediate {
+    std::string bytes;
+  };
+  Program(Ref<Context> context, Intermediate language);
   // From binaries, for their devices.
   Program(Ref<Context> context, std::vector<DeviceBinary> binaries);
   // To be filled by linkFrom().
@@ -61,7 +67,9 @@ class Program final : public HandleObject<_cl_program> {
 
   Context& context() const { return *context_; }
   ProgramSource kind() const { return kind_; }
-  const std::string& source() const { return source_; }
+  // Empty unless it was made from OpenCL C, or from SPIR-V, as it was given.
+  std::string source() const { return kind_ == ProgramSource::source ? source_ : std::string(); }
+  std::string intermediate() const;
   const Devices& devices() const { return devices_; }
 
   // The current state for a device; throws CL_INVALID_DEVICE unless it is one of devices().
@@ -82,6 +90,10 @@ class Program final : public HandleObject<_cl_program> {
   // clLinkProgram: this is the new program, `inputs` hold objects and libraries.
   // CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION.
   bool linkFrom(const std::vector<Ref<Program>>& inputs, const std::string& options, Notify notify);
+
+  // clSetProgramSpecializationConstant, for later builds. CL_INVALID_OPERATION, CL_INVALID_SPEC_ID,
+  // CL_INVALID_VALUE.
+  void specialize(uint32_t id, std::string_view value);
 
   // Kernel names of all devices' executables, in order of definition. Throws
   // CL_INVALID_PROGRAM_EXECUTABLE when there is no executable.
@@ -105,6 +117,7 @@ class Program final : public HandleObject<_cl_program> {
     Builds builds;  // parallel to devices_
     uint32_t kernels = 0;
     bool building = false;
+    std::map<uint32_t, std::string> specialization;
   };
   // One call of the compiler, for devices that share its result.
   struct Job {
@@ -132,7 +145,7 @@ class Program final : public HandleObject<_cl_program> {
 
   Ref<Context> context_;
   ProgramSource kind_;
-  std::string source_;
+  std::string source_;  // or the intermediate language
   Devices devices_;
   std::vector<DeviceBinary> binaries_;  // parallel to devices_ when kind_ is binary
   Guarded<State> state_;

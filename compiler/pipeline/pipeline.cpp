@@ -14,6 +14,7 @@
 #include "compiler/options.h"
 #include "compiler/pipeline/divisions.h"
 #include "compiler/pipeline/executable.h"
+#include "compiler/spirv/frontend.h"
 #include "core/image.h"
 
 namespace weft::compiler {
@@ -65,7 +66,8 @@ class Run {
   void fail(const std::string& message) { answer_.result.log += "error: " + message + "\n"; }
 
   std::unique_ptr<llvm::Module> compileSource() {
-    FrontendResult result = runFrontend(job_, options_, context_);
+    FrontendResult result = job_.intermediate ? spirv::runFrontend(job_, context_)
+                                              : runFrontend(job_, options_, context_);
     answer_.files = std::move(result.files);
     answer_.result.log += result.log;
     if (result.module) {
@@ -118,6 +120,12 @@ class Run {
     return std::move(*module);
   }
 
+  // Source names every argument, other languages may not.
+  static bool hasNames(const KernelInfo& kernel) {
+    return std::none_of(kernel.arguments.begin(), kernel.arguments.end(),
+                        [](const ArgumentInfo& argument) { return argument.name.empty(); });
+  }
+
   Image newImage(const llvm::Module& module, ImageKind kind) const {
     Image image;
     image.kind = kind;
@@ -125,7 +133,7 @@ class Run {
     image.options = job_.options;
     image.kernels = readKernels(module);
     image.global_variable_bytes = globalVariableBytes(module);
-    image.argument_names = true;  // always from source
+    image.argument_names = std::all_of(image.kernels.begin(), image.kernels.end(), hasNames);
     return image;
   }
 

@@ -29,12 +29,20 @@ struct Header {
   std::string text;
 };
 
+// A value for a constant of SPIR-V that was left open, by the number that its author gave it.
+struct SpecializationConstant {
+  uint32_t id = 0;
+  std::string value;  // its bytes, as the host has them
+};
+
 struct CompileRequest {
-  std::string source;
+  std::string source;   // OpenCL C or, as its bytes, SPIR-V
   std::string options;  // as given by the application, already checked with Compiler::checkOptions
   std::vector<Header> headers;
   Target target;
   LanguageFeatures features;
+  bool intermediate = false;  // the source is SPIR-V
+  std::vector<SpecializationConstant> specialization;
 };
 
 struct LinkRequest {

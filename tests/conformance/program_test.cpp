@@ -191,11 +191,11 @@ TEST_F(ProgramTest, EmptySourcesBuild) {
 TEST_F(ProgramTest, UnsupportedWays) {
   const OwnedProgram program = fromSource(scale_source);
   const cl_device_id device = testDevice();
-  const unsigned char il[] = {3, 2, 0x23, 7};
+  const unsigned char il[] = {3, 2, 0x23, 7};  // the start of a module alone
   const cl_uint value = 1;
   cl_int code = 1;
   EXPECT_EQ(cl.clCreateProgramWithIL(context, il, sizeof il, &code), nullptr);
-  EXPECT_EQ(code, CL_INVALID_OPERATION);
+  EXPECT_EQ(code, CL_INVALID_VALUE);
   EXPECT_EQ(cl.clCreateProgramWithIL(nullptr, il, sizeof il, &code), nullptr);
   EXPECT_EQ(code, CL_INVALID_CONTEXT);
   EXPECT_EQ(cl.clCreateProgramWithBuiltInKernels(context, 1, &device, "any", &code), nullptr);
@@ -208,7 +208,7 @@ TEST_F(ProgramTest, UnsupportedWays) {
   EXPECT_EQ(cl.clCreateProgramWithBuiltInKernels(context, 1, &wrong, "any", &code), nullptr);
   EXPECT_EQ(code, CL_INVALID_DEVICE);
   EXPECT_EQ(cl.clSetProgramSpecializationConstant(program, 0, sizeof value, &value),
-            CL_INVALID_OPERATION);
+            CL_INVALID_PROGRAM);
   EXPECT_EQ(cl.clSetProgramSpecializationConstant(nullptr, 0, sizeof value, &value),
             CL_INVALID_PROGRAM);
   const auto ignore = [](cl_program, void*) {};

@@ -1,0 +1,393 @@
+// Arithmetic, conversions, comparisons and bits.
+#include <llvm/IR/Intrinsics.h>
+
+#include "compiler/spirv/function_reader.h"
+
+namespace weft::compiler::spirv {
+namespace {
+
+using llvm::CmpInst;
+using spv::Op;
+
+struct BinaryRow {
+  Op op;
+  llvm::Instruction::BinaryOps made;
+};
+
+constexpr BinaryRow binaries[] = {
+    {Op::OpIAdd, llvm::Instruction::Add},
+    {Op::OpISub, llvm::Instruction::Sub},
+    {Op::OpIMul, llvm::Instruction::Mul},
+    {Op::OpUDiv, llvm::Instruction::UDiv},
+    {Op::OpSDiv, llvm::Instruction::SDiv},
+    {Op::OpUMod, llvm::Instruction::URem},
+    {Op::OpSRem, llvm::Instruction::SRem},
+    {Op::OpFAdd, llvm::Instruction::FAdd},
+    {Op::OpFSub, llvm::Instruction::FSub},
+    {Op::OpFMul, llvm::Instruction::FMul},
+    {Op::OpFDiv, llvm::Instruction::FDiv},
+    {Op::OpFRem, llvm::Instruction::FRem},
+    {Op::OpShiftRightLogical, llvm::Instruction::LShr},
+    {Op::OpShiftRightArithmetic, llvm::Instruction::AShr},
+    {Op::OpShiftLeftLogical, llvm::Instruction::Shl},
+    {Op::OpBitwiseOr, llvm::Instruction::Or},
+    {Op::OpBitwiseXor, llvm::Instruction::Xor},
+    {Op::OpBitwiseAnd, llvm::Instruction::And},
+    {Op::OpLogicalOr, llvm::Instruction::Or},
+    {Op::OpLogicalAnd, llvm::Instruction::And},
+};
+
+struct CompareRow {
+  Op op;
+  CmpInst::Predicate predicate;
+};
+
+constexpr CompareRow comparisons[] = {
+    {Op::OpIEqual, CmpInst::ICMP_EQ},
+    {Op::OpINotEqual, CmpInst::ICMP_NE},
+    {Op::OpLogicalEqual, CmpInst::ICMP_EQ},
+    {Op::OpLogicalNotEqual, CmpInst::ICMP_NE},
+    {Op::OpUGreaterThan, CmpInst::ICMP_UGT},
+    {Op::OpSGreaterThan, CmpInst::ICMP_SGT},
+    {Op::OpUGreaterThanEqual, CmpInst::ICMP_UGE},
+    {Op::OpSGreaterThanEqual, CmpInst::ICMP_SGE},
+    {Op::OpULessThan, CmpInst::ICMP_ULT},
+    {Op::OpSLessThan, CmpInst::ICMP_SLT},
+    {Op::OpULessThanEqual, CmpInst::ICMP_ULE},
+    {Op::OpSLessThanEqual, CmpInst::ICMP_SLE},
+    {Op::OpFOrdEqual, CmpInst::FCMP_OEQ},
+    {Op::OpFUnordEqual, CmpInst::FCMP_UEQ},
+    {Op::OpFOrdNotEqual, CmpInst::FCMP_ONE},
+    {Op::OpFUnordNotEqual, CmpInst::FCMP_UNE},
+    {Op::OpFOrdLessThan, CmpInst::FCMP_OLT},
+    {Op::OpFUnordLessThan, CmpInst::FCMP_ULT},
+    {Op::OpFOrdGreaterThan, CmpInst::FCMP_OGT},
+    {Op::OpFUnordGreaterThan, CmpInst::FCMP_UGT},
+    {Op::OpFOrdLessThanEqual, CmpInst::FCMP_OLE},
+    {Op::OpFUnordLessThanEqual, CmpInst::FCMP_ULE},
+    {Op::OpFOrdGreaterThanEqual, CmpInst::FCMP_OGE},
+    {Op::OpFUnordGreaterThanEqual, CmpInst::FCMP_UGE},
+    {Op::OpLessOrGreater, CmpInst::FCMP_ONE},
+    {Op::OpOrdered, CmpInst::FCMP_ORD},
+    {Op::OpUnordered, CmpInst::FCMP_UNO},
+};
+
+struct CastRow {
+  Op op;
+  llvm::Instruction::CastOps made;
+  // With a rounding mode or saturation it is a function of OpenCL C between these.
+  Sign from, to;
+};
+
+constexpr Sign s = Sign::signed_, u = Sign::unsigned_;
+constexpr CastRow casts[] = {
+    {Op::OpConvertFToU, llvm::Instruction::FPToUI, s, u},
+    {Op::OpConvertFToS, llvm::Instruction::FPToSI, s, s},
+    {Op::OpConvertSToF, llvm::Instruction::SIToFP, s, s},
+    {Op::OpConvertUToF, llvm::Instruction::UIToFP, u, s},
+    {Op::OpSatConvertSToU, llvm::Instruction::Trunc, s, u},
+    {Op::OpSatConvertUToS, llvm::Instruction::Trunc, u, s},
+};
+
+template <typename Row, size_t size>
+const Row* find(const Row (&rows)[size], Op op) {
+  for (const Row& row : rows)
+    if (row.op == op) return &row;
+  return nullptr;
+}
+
+std::string typeName(const llvm::Type* type, Sign sign) {
+  std::string name;
+  const llvm::Type* scalar = type->getScalarType();
+  if (scalar->isIntegerTy()) {
+    if (sign == Sign::unsigned_) name = "u";
+    const unsigned bits = scalar->getIntegerBitWidth();
+    name += bits == 8 ? "char" : bits == 16 ? "short" : bits == 32 ? "int" : "long";
+  } else {
+    name = scalar->isHalfTy() ? "half" : scalar->isFloatTy() ? "float" : "double";
+  }
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    name += std::to_string(vector->getNumElements());
+  return name;
+}
+
+}  // namespace
+
+llvm::Value* FunctionReader::emitArithmetic(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  setFastMath(instruction);
+  if (const BinaryRow* row = find(binaries, instruction.op)) {
+    llvm::Value* made =
+        builder_.CreateBinOp(row->made, value(operands.at(0)), value(operands.at(1)));
+    const Instructions& in = module_.instructions();
+    if (auto* binary = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(made);
+        binary && llvm::isa<llvm::Instruction>(made)) {
+      auto* wrapping = llvm::cast<llvm::Instruction>(made);
+      if (in.decoration(instruction.result, spv::Decoration::NoSignedWrap))
+        wrapping->setHasNoSignedWrap();
+      if (in.decoration(instruction.result, spv::Decoration::NoUnsignedWrap))
+        wrapping->setHasNoUnsignedWrap();
+    }
+    return made;
+  }
+  switch (instruction.op) {
+    case Op::OpSNegate:
+      return builder_.CreateNeg(value(operands.at(0)));
+    case Op::OpFNegate:
+      return builder_.CreateFNeg(value(operands.at(0)));
+    case Op::OpNot:
+    case Op::OpLogicalNot:
+      return builder_.CreateNot(value(operands.at(0)));
+    case Op::OpSMod:
+    case Op::OpFMod:
+      return emitModulo(instruction);
+    case Op::OpVectorTimesScalar: {
+      llvm::Value* vector = value(operands.at(0));
+      const unsigned count = types_.at(instruction.type).count;
+      return builder_.CreateFMul(vector, builder_.CreateVectorSplat(count, value(operands.at(1))));
+    }
+    case Op::OpDot:
+      return emitDot(instruction);
+    case Op::OpIAddCarry:
+    case Op::OpISubBorrow:
+    case Op::OpUMulExtended:
+    case Op::OpSMulExtended:
+      return emitExtended(instruction);
+    default:
+      break;
+  }
+  if (llvm::Value* made = emitRelation(instruction)) return made;
+  if (llvm::Value* made = emitBits(instruction)) return made;
+  return emitConversion(instruction);
+}
+
+void FunctionReader::setFastMath(const Instruction& instruction) {
+  llvm::FastMathFlags flags;
+  if (module_.mayContract()) flags.setAllowContract();
+  const auto* mode = instruction.result ? module_.instructions().decoration(
+                                              instruction.result, spv::Decoration::FPFastMathMode)
+                                        : nullptr;
+  if (mode) {
+    constexpr uint32_t not_nan = 1, not_inf = 2, no_signed_zero = 4, reciprocal = 8, fast = 16;
+    const uint32_t bits = mode->operands.at(0);
+    if (bits & not_nan) flags.setNoNaNs();
+    if (bits & not_inf) flags.setNoInfs();
+    if (bits & no_signed_zero) flags.setNoSignedZeros();
+    if (bits & reciprocal) flags.setAllowReciprocal();
+    if (bits & fast) flags.setFast();
+  }
+  builder_.setFastMathFlags(flags);
+}
+
+// The remainder with the sign of the divisor.
+llvm::Value* FunctionReader::emitModulo(const Instruction& instruction) {
+  llvm::Value* dividend = value(instruction.operands.at(0));
+  llvm::Value* divisor = value(instruction.operands.at(1));
+  llvm::Value* zero = llvm::Constant::getNullValue(divisor->getType());
+  if (instruction.op == Op::OpSMod) {
+    llvm::Value* rest = builder_.CreateSRem(dividend, divisor);
+    llvm::Value* other_sign = builder_.CreateICmpSLT(builder_.CreateXor(rest, divisor), zero);
+    llvm::Value* wrong = builder_.CreateAnd(other_sign, builder_.CreateICmpNE(rest, zero));
+    return builder_.CreateSelect(wrong, builder_.CreateAdd(rest, divisor), rest);
+  }
+  llvm::Value* rest = builder_.CreateFRem(dividend, divisor);
+  llvm::Value* wrong = builder_.CreateAnd(
+      builder_.CreateXor(builder_.CreateFCmpOLT(rest, zero), builder_.CreateFCmpOLT(divisor, zero)),
+      builder_.CreateFCmpONE(rest, zero));
+  return builder_.CreateSelect(wrong, builder_.CreateFAdd(rest, divisor), rest);
+}
+
+llvm::Value* FunctionReader::emitDot(const Instruction& instruction) {
+  llvm::Value* products =
+      builder_.CreateFMul(value(instruction.operands.at(0)), value(instruction.operands.at(1)));
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(products->getType());
+  if (!type) throw Failure("a dot product of what are no vectors");
+  llvm::Value* sum = builder_.CreateExtractElement(products, uint64_t{0});
+  for (unsigned i = 1; i < type->getNumElements(); ++i)
+    sum = builder_.CreateFAdd(sum, builder_.CreateExtractElement(products, i));
+  return sum;
+}
+
+// Both halves of a result of twice the width.
+llvm::Value* FunctionReader::emitExtended(const Instruction& instruction) {
+  llvm::Value* left = value(instruction.operands.at(0));
+  llvm::Value* right = value(instruction.operands.at(1));
+  const unsigned bits = left->getType()->getScalarSizeInBits();
+  llvm::Type* wide = left->getType()->getExtendedType();
+  const bool is_signed = instruction.op == Op::OpSMulExtended;
+  const auto widen = [&](llvm::Value* narrow) {
+    return is_signed ? builder_.CreateSExt(narrow, wide) : builder_.CreateZExt(narrow, wide);
+  };
+  llvm::Value* whole = nullptr;
+  if (instruction.op == Op::OpIAddCarry)
+    whole = builder_.CreateAdd(widen(left), widen(right));
+  else if (instruction.op == Op::OpISubBorrow)
+    whole = builder_.CreateSub(widen(left), widen(right));
+  else
+    whole = builder_.CreateMul(widen(left), widen(right));
+  llvm::Value* low = builder_.CreateTrunc(whole, left->getType());
+  llvm::Value* high = builder_.CreateTrunc(builder_.CreateLShr(whole, bits), left->getType());
+  if (instruction.op == Op::OpISubBorrow)  // the borrow is one, not all bits
+    high = builder_.CreateAnd(high, llvm::ConstantInt::get(left->getType(), 1));
+  llvm::Value* pair = llvm::PoisonValue::get(llvmType(instruction));
+  return builder_.CreateInsertValue(builder_.CreateInsertValue(pair, low, 0), high, 1);
+}
+
+llvm::Value* FunctionReader::emitRelation(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  if (const CompareRow* row = find(comparisons, instruction.op))
+    return builder_.CreateCmp(row->predicate, value(operands.at(0)), value(operands.at(1)));
+  switch (instruction.op) {
+    case Op::OpSelect:
+      return builder_.CreateSelect(value(operands.at(0)), value(operands.at(1)),
+                                   value(operands.at(2)));
+    case Op::OpAny:
+      return builder_.CreateOrReduce(value(operands.at(0)));
+    case Op::OpAll:
+      return builder_.CreateAndReduce(value(operands.at(0)));
+    default:
+      return emitClassification(instruction);
+  }
+}
+
+llvm::Value* FunctionReader::emitClassification(const Instruction& instruction) {
+  const auto is = [&](unsigned classes) {
+    llvm::Value* tested = value(instruction.operands.at(0));
+    return builder_.createIsFPClass(tested, classes);
+  };
+  switch (instruction.op) {
+    case Op::OpIsNan:
+      return is(llvm::fcNan);
+    case Op::OpIsInf:
+      return is(llvm::fcInf);
+    case Op::OpIsFinite:
+      return is(llvm::fcFinite);
+    case Op::OpIsNormal:
+      return is(llvm::fcNormal);
+    case Op::OpSignBitSet: {
+      llvm::Value* tested = value(instruction.operands.at(0));
+      llvm::Type* integer =
+          tested->getType()->getWithNewBitWidth(tested->getType()->getScalarSizeInBits());
+      llvm::Value* bits = builder_.CreateBitCast(tested, integer);
+      return builder_.CreateICmpSLT(bits, llvm::Constant::getNullValue(integer));
+    }
+    default:
+      return nullptr;
+  }
+}
+
+llvm::Value* FunctionReader::emitBits(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  const auto field = [&](size_t offset, size_t count) {
+    llvm::Type* type = llvmType(instruction);
+    const auto as_type = [&](Id id) {
+      llvm::Value* number = builder_.CreateZExtOrTrunc(value(id), type->getScalarType());
+      const Type& declared = types_.at(instruction.type);
+      return declared.count ? builder_.CreateVectorSplat(declared.count, number) : number;
+    };
+    return std::pair(as_type(operands.at(offset)), as_type(operands.at(count)));
+  };
+  llvm::Type* type = instruction.type ? llvmType(instruction) : nullptr;
+  switch (instruction.op) {
+    case Op::OpBitCount: {
+      llvm::Value* counted =
+          builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, value(operands.at(0)));
+      return builder_.CreateZExtOrTrunc(counted, type);
+    }
+    case Op::OpBitReverse:
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, value(operands.at(0)));
+    case Op::OpBitFieldInsert: {
+      const auto [offset, count] = field(2, 3);
+      llvm::Value* ones = llvm::Constant::getAllOnesValue(type);
+      llvm::Value* width = llvm::ConstantInt::get(type, type->getScalarSizeInBits());
+      llvm::Value* empty = builder_.CreateICmpEQ(count, llvm::Constant::getNullValue(type));
+      llvm::Value* low = builder_.CreateLShr(ones, builder_.CreateSub(width, count));
+      llvm::Value* mask = builder_.CreateShl(low, offset);
+      mask = builder_.CreateSelect(empty, llvm::Constant::getNullValue(type), mask);
+      llvm::Value* inserted = builder_.CreateShl(value(operands.at(1)), offset);
+      return builder_.CreateOr(builder_.CreateAnd(value(operands.at(0)), builder_.CreateNot(mask)),
+                               builder_.CreateAnd(inserted, mask));
+    }
+    case Op::OpBitFieldSExtract:
+    case Op::OpBitFieldUExtract: {
+      const auto [offset, count] = field(1, 2);
+      llvm::Value* width = llvm::ConstantInt::get(type, type->getScalarSizeInBits());
+      llvm::Value* empty = builder_.CreateICmpEQ(count, llvm::Constant::getNullValue(type));
+      llvm::Value* up = builder_.CreateSub(builder_.CreateSub(width, count), offset);
+      llvm::Value* high = builder_.CreateShl(value(operands.at(0)), up);
+      llvm::Value* down = builder_.CreateSub(width, count);
+      llvm::Value* result = instruction.op == Op::OpBitFieldSExtract
+                                ? builder_.CreateAShr(high, down)
+                                : builder_.CreateLShr(high, down);
+      return builder_.CreateSelect(empty, llvm::Constant::getNullValue(type), result);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+llvm::Value* FunctionReader::emitConversion(const Instruction& instruction) {
+  const Instructions& in = module_.instructions();
+  const CastRow* row = find(casts, instruction.op);
+  const bool between_floats = instruction.op == Op::OpFConvert;
+  if (!row && !between_floats) return emitCast(instruction);
+  const auto* rounding = in.decoration(instruction.result, spv::Decoration::FPRoundingMode);
+  const bool saturated = instruction.op == Op::OpSatConvertSToU ||
+                         instruction.op == Op::OpSatConvertUToS ||
+                         in.decoration(instruction.result, spv::Decoration::SaturatedConversion);
+  llvm::Value* from = value(instruction.operands.at(0));
+  llvm::Type* to = llvmType(instruction);
+  if (!rounding && !saturated)
+    return between_floats ? builder_.CreateFPCast(from, to)
+                          : builder_.CreateCast(row->made, from, to);
+  constexpr const char* modes[] = {"_rte", "_rtz", "_rtp", "_rtn"};
+  std::string name = "convert_" + typeName(to, row ? row->to : s);
+  if (saturated) name += "_sat";
+  if (rounding) {
+    if (rounding->operands.at(0) >= std::size(modes)) throw Failure("a rounding mode");
+    name += modes[rounding->operands[0]];
+  }
+  return call(name, instruction.type, {argument(instruction.operands.at(0), row ? row->from : s)});
+}
+
+llvm::Value* FunctionReader::emitCast(const Instruction& instruction) {
+  const auto operand = [&] { return value(instruction.operands.at(0)); };
+  switch (instruction.op) {
+    case Op::OpUConvert:
+      return builder_.CreateZExtOrTrunc(operand(), llvmType(instruction));
+    case Op::OpSConvert:
+      return builder_.CreateSExtOrTrunc(operand(), llvmType(instruction));
+    case Op::OpQuantizeToF16: {
+      llvm::Value* wide = operand();
+      llvm::Type* half = wide->getType()->getWithNewType(builder_.getHalfTy());
+      return builder_.CreateFPExt(builder_.CreateFPTrunc(wide, half), wide->getType());
+    }
+    case Op::OpConvertPtrToU:
+      return builder_.CreatePtrToInt(operand(), llvmType(instruction));
+    case Op::OpConvertUToPtr:
+      return builder_.CreateIntToPtr(operand(), llvmType(instruction));
+    case Op::OpPtrCastToGeneric:
+    case Op::OpGenericCastToPtr:
+      return builder_.CreateAddrSpaceCast(operand(), llvmType(instruction));
+    case Op::OpGenericCastToPtrExplicit: {
+      const Type& pointer = types_.at(instruction.type);
+      const char* name = pointer.storage == spv::StorageClass::CrossWorkgroup ? "to_global"
+                         : pointer.storage == spv::StorageClass::Workgroup    ? "to_local"
+                                                                              : "to_private";
+      // Declared for pointers to void.
+      const Spelling spelling = spellPointer(spellBuiltin("v"), {.address_space = 4});
+      return callTyped(name, pointer.llvm, {{operand(), spelling}});
+    }
+    case Op::OpBitcast: {
+      llvm::Value* from = operand();
+      llvm::Type* to = llvmType(instruction);
+      if (from->getType()->isPointerTy() || to->isPointerTy())
+        return builder_.CreateBitOrPointerCast(from, to);
+      return builder_.CreateBitCast(from, to);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace weft::compiler::spirv

@@ -1,0 +1,262 @@
+// Atomics, barriers and work-group functions, as the functions of OpenCL C that do the same.
+#include "compiler/spirv/function_reader.h"
+
+namespace weft::compiler::spirv {
+namespace {
+
+using spv::Op;
+
+struct AtomicRow {
+  Op op;
+  const char* name;
+  Sign sign;
+};
+
+constexpr AtomicRow fetches[] = {
+    {Op::OpAtomicExchange, "atomic_exchange_explicit", Sign::signed_},
+    {Op::OpAtomicIAdd, "atomic_fetch_add_explicit", Sign::signed_},
+    {Op::OpAtomicISub, "atomic_fetch_sub_explicit", Sign::signed_},
+    {Op::OpAtomicSMin, "atomic_fetch_min_explicit", Sign::signed_},
+    {Op::OpAtomicUMin, "atomic_fetch_min_explicit", Sign::unsigned_},
+    {Op::OpAtomicSMax, "atomic_fetch_max_explicit", Sign::signed_},
+    {Op::OpAtomicUMax, "atomic_fetch_max_explicit", Sign::unsigned_},
+    {Op::OpAtomicAnd, "atomic_fetch_and_explicit", Sign::signed_},
+    {Op::OpAtomicOr, "atomic_fetch_or_explicit", Sign::signed_},
+    {Op::OpAtomicXor, "atomic_fetch_xor_explicit", Sign::signed_},
+};
+
+struct GroupRow {
+  Op op;
+  const char* operation;
+  Sign sign;
+};
+
+constexpr GroupRow groups[] = {
+    {Op::OpGroupIAdd, "add", Sign::signed_},   {Op::OpGroupFAdd, "add", Sign::signed_},
+    {Op::OpGroupSMin, "min", Sign::signed_},   {Op::OpGroupUMin, "min", Sign::unsigned_},
+    {Op::OpGroupFMin, "min", Sign::signed_},   {Op::OpGroupSMax, "max", Sign::signed_},
+    {Op::OpGroupUMax, "max", Sign::unsigned_}, {Op::OpGroupFMax, "max", Sign::signed_},
+};
+
+template <typename Row, size_t size>
+const Row* find(const Row (&rows)[size], Op op) {
+  for (const Row& row : rows)
+    if (row.op == op) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+llvm::Value* FunctionReader::callTyped(std::string_view name, llvm::Type* result,
+                                       const Arguments& arguments) {
+  std::vector<Spelling> spellings;
+  std::vector<llvm::Value*> values;
+  std::vector<llvm::Type*> types;
+  for (const Argument& argument : arguments) {
+    spellings.push_back(argument.spelling);
+    values.push_back(argument.value);
+    types.push_back(argument.value->getType());
+  }
+  llvm::Function* function =
+      module_.function(mangle(name, spellings), llvm::FunctionType::get(result, types, false));
+  llvm::CallInst* made = builder_.CreateCall(function, values);
+  made->setCallingConv(function->getCallingConv());
+  made->setConvergent();
+  made->setDoesNotThrow();
+  return made;
+}
+
+llvm::Value* FunctionReader::call(std::string_view name, Id result, const Arguments& arguments) {
+  return callTyped(name, types_.llvm(result), arguments);
+}
+
+FunctionReader::Argument FunctionReader::argument(Id id, Sign sign) {
+  return {value(id), types_.spelling(typeOf(id), sign)};
+}
+
+FunctionReader::Argument FunctionReader::constantPointer(Id id, Sign sign) {
+  return {value(id), types_.pointerSpelling(typeOf(id), sign, {.constant = true})};
+}
+
+FunctionReader::Argument FunctionReader::size(Id id) {
+  return {builder_.CreateZExtOrTrunc(value(id), builder_.getInt64Ty()), spellBuiltin("m")};
+}
+
+FunctionReader::Argument FunctionReader::unsignedNumber(uint32_t number) {
+  return {builder_.getInt32(number), spellBuiltin("j")};
+}
+
+FunctionReader::Argument FunctionReader::enumeration(std::string_view name, uint32_t number) {
+  return {builder_.getInt32(number), spellEnumeration(name)};
+}
+
+FunctionReader::Argument FunctionReader::atomicPointer(Id id, Sign sign) {
+  return {value(id), types_.pointerSpelling(typeOf(id), sign, {.atomic = true})};
+}
+
+// OpenCL C's memory_scope of SPIR-V's.
+FunctionReader::Argument FunctionReader::scope(Id id) {
+  constexpr uint32_t scopes[] = {3, 2, 1, 4, 0};
+  const uint64_t number = module_.number(id);
+  if (number >= std::size(scopes)) throw Failure("scope " + std::to_string(number));
+  return enumeration("memory_scope", scopes[number]);
+}
+
+FunctionReader::Argument FunctionReader::order(Id semantics) {
+  const auto bits = static_cast<uint32_t>(module_.number(semantics));
+  constexpr std::pair<spv::MemorySemanticsMask, uint32_t> orders[] = {
+      {spv::MemorySemanticsMask::SequentiallyConsistent, 5},
+      {spv::MemorySemanticsMask::AcquireRelease, 4},
+      {spv::MemorySemanticsMask::Release, 3},
+      {spv::MemorySemanticsMask::Acquire, 2}};
+  for (const auto& [bit, number] : orders)
+    if (bits & static_cast<uint32_t>(bit)) return enumeration("memory_order", number);
+  return enumeration("memory_order", 0);
+}
+
+llvm::Value* FunctionReader::emitAtomic(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  if (const AtomicRow* row = find(fetches, instruction.op))
+    return call(row->name, instruction.type,
+                {atomicPointer(operands.at(0), row->sign), argument(operands.at(3), row->sign),
+                 order(operands.at(2)), scope(operands.at(1))});
+  const auto pointer = [&] { return atomicPointer(operands.at(0), Sign::signed_); };
+  switch (instruction.op) {
+    case Op::OpAtomicLoad:
+      return call("atomic_load_explicit", instruction.type,
+                  {pointer(), order(operands.at(2)), scope(operands.at(1))});
+    case Op::OpAtomicStore:
+      return callTyped(
+          "atomic_store_explicit", builder_.getVoidTy(),
+          {pointer(), argument(operands.at(3)), order(operands.at(2)), scope(operands.at(1))});
+    case Op::OpAtomicIIncrement:
+    case Op::OpAtomicIDecrement: {
+      const char* name = instruction.op == Op::OpAtomicIIncrement ? "atomic_fetch_add_explicit"
+                                                                  : "atomic_fetch_sub_explicit";
+      const Argument one{llvm::ConstantInt::get(llvmType(instruction), 1),
+                         types_.spelling(instruction.type, Sign::signed_)};
+      return call(name, instruction.type,
+                  {pointer(), one, order(operands.at(2)), scope(operands.at(1))});
+    }
+    case Op::OpAtomicCompareExchange:
+    case Op::OpAtomicCompareExchangeWeak:
+      return emitCompareExchange(instruction);
+    case Op::OpAtomicFlagTestAndSet:
+      return callTyped("atomic_flag_test_and_set_explicit", builder_.getInt1Ty(),
+                       {pointer(), order(operands.at(2)), scope(operands.at(1))});
+    case Op::OpAtomicFlagClear:
+      return callTyped("atomic_flag_clear_explicit", builder_.getVoidTy(),
+                       {pointer(), order(operands.at(2)), scope(operands.at(1))});
+    default:
+      return nullptr;
+  }
+}
+
+// OpenCL C's function says whether it exchanged, and stores what it found where it was told what to
+// expect; SPIR-V's gives what it found.
+llvm::Value* FunctionReader::emitCompareExchange(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  const Type& pointer = types_.at(typeOf(operands.at(0)));
+  const Spelling element = types_.spelling(pointer.element, Sign::signed_);
+  llvm::Type* type = llvmType(instruction);
+  llvm::Value* expected = nullptr;
+  {
+    const llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+    llvm::BasicBlock& entry = function_.getEntryBlock();
+    builder_.SetInsertPoint(&entry, entry.begin());
+    expected = builder_.CreateAlloca(type);
+  }
+  builder_.CreateStore(value(operands.at(5)), expected);
+  Qualifiers qualifiers;
+  llvm::Value* given = expected;
+  if (pointer.storage == spv::StorageClass::Generic) {
+    qualifiers.address_space = addressSpace(pointer.storage);
+    given = builder_.CreateAddrSpaceCast(expected, pointer.llvm);
+  }
+  callTyped("atomic_compare_exchange_strong_explicit", builder_.getInt1Ty(),
+            {atomicPointer(operands.at(0), Sign::signed_),
+             {given, spellPointer(element, qualifiers)},
+             argument(operands.at(4)),
+             order(operands.at(2)),
+             order(operands.at(3)),
+             scope(operands.at(1))});
+  return builder_.CreateLoad(type, expected);
+}
+
+// CLK_LOCAL_MEM_FENCE and its like.
+uint32_t FunctionReader::fenceFlags(Id semantics) {
+  const auto bits = static_cast<uint32_t>(module_.number(semantics));
+  constexpr std::pair<spv::MemorySemanticsMask, uint32_t> flags[] = {
+      {spv::MemorySemanticsMask::WorkgroupMemory, 1},
+      {spv::MemorySemanticsMask::CrossWorkgroupMemory, 2},
+      {spv::MemorySemanticsMask::ImageMemory, 4}};
+  uint32_t result = 0;
+  for (const auto& [bit, flag] : flags)
+    if (bits & static_cast<uint32_t>(bit)) result |= flag;
+  return result;
+}
+
+llvm::Value* FunctionReader::emitSynchronisation(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  llvm::Type* none = builder_.getVoidTy();
+  switch (instruction.op) {
+    case Op::OpControlBarrier: {
+      const auto execution = static_cast<spv::Scope>(module_.number(operands.at(0)));
+      const char* name =
+          execution == spv::Scope::Subgroup ? "sub_group_barrier" : "work_group_barrier";
+      return callTyped(name, none,
+                       {unsignedNumber(fenceFlags(operands.at(2))), scope(operands.at(1))});
+    }
+    case Op::OpMemoryBarrier:
+      return callTyped("atomic_work_item_fence", none,
+                       {unsignedNumber(fenceFlags(operands.at(1))), order(operands.at(1)),
+                        scope(operands.at(0))});
+    case Op::OpGroupAsyncCopy:
+      return call("async_work_group_strided_copy", instruction.type,
+                  {argument(operands.at(1)), constantPointer(operands.at(2)), size(operands.at(3)),
+                   size(operands.at(4)), argument(operands.at(5))});
+    case Op::OpGroupWaitEvents:
+      return callTyped("wait_group_events", none,
+                       {argument(operands.at(1)), argument(operands.at(2))});
+    default:
+      return nullptr;
+  }
+}
+
+llvm::Value* FunctionReader::emitGroup(const Instruction& instruction) {
+  const auto& operands = instruction.operands;
+  const auto prefix = [&] {
+    const auto group = static_cast<spv::Scope>(module_.number(operands.at(0)));
+    return std::string(group == spv::Scope::Subgroup ? "sub_group_" : "work_group_");
+  };
+  if (const GroupRow* row = find(groups, instruction.op)) {
+    constexpr const char* operations[] = {"reduce_", "scan_inclusive_", "scan_exclusive_"};
+    if (operands.at(1) >= std::size(operations)) throw Failure("a group operation");
+    return call(prefix() + operations[operands[1]] + row->operation, instruction.type,
+                {argument(operands.at(2), row->sign)});
+  }
+  switch (instruction.op) {
+    case Op::OpGroupAll:
+    case Op::OpGroupAny: {
+      llvm::Value* predicate = builder_.CreateZExt(value(operands.at(1)), builder_.getInt32Ty());
+      const char* name = instruction.op == Op::OpGroupAll ? "all" : "any";
+      return builder_.CreateIsNotNull(
+          callTyped(prefix() + name, builder_.getInt32Ty(), {{predicate, spellBuiltin("i")}}));
+    }
+    case Op::OpGroupBroadcast: {
+      Arguments arguments = {argument(operands.at(1))};
+      llvm::Value* place = value(operands.at(2));
+      const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(place->getType());
+      for (unsigned i = 0; i < (vector ? vector->getNumElements() : 1); ++i) {
+        llvm::Value* one = vector ? builder_.CreateExtractElement(place, i) : place;
+        arguments.push_back(
+            {builder_.CreateZExtOrTrunc(one, builder_.getInt64Ty()), spellBuiltin("m")});
+      }
+      return call(prefix() + "broadcast", instruction.type, arguments);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace weft::compiler::spirv

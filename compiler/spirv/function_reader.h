@@ -1,0 +1,117 @@
+// One function of a SPIR-V module to LLVM IR, instruction by instruction.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "compiler/spirv/reader.h"
+
+namespace weft::compiler::spirv {
+
+class FunctionReader {
+ public:
+  FunctionReader(Reader& module, llvm::Function& function)
+      : module_(module), types_(module.types()), function_(function), builder_(module.context()) {}
+
+  // From OpFunction up to, not with, OpFunctionEnd.
+  void read(std::span<const Instruction> body);
+  std::span<const Id> parameters() const { return parameters_; }
+
+  // One instruction by itself, in a function made for it.
+  llvm::Value* evaluate(const Instruction& instruction);
+
+ private:
+  // An argument of a builtin function: its value and how the name spells its type.
+  struct Argument {
+    llvm::Value* value;
+    Spelling spelling;
+  };
+  using Arguments = std::vector<Argument>;
+
+  // --- function_reader.cpp
+  void makeBlocks(std::span<const Instruction> body);
+  void readParameter(const Instruction& instruction);
+  void emit(const Instruction& instruction);
+  llvm::Value* emitValue(const Instruction& instruction);
+  bool emitControl(const Instruction& instruction);
+  void emitSwitch(const Instruction& instruction);
+  void emitReturn(const Instruction& instruction);
+  void finishPhis();
+  llvm::Value* emitCall(const Instruction& instruction);
+  llvm::BasicBlock* block(Id id) const;
+  llvm::Value* value(Id id);
+  Id typeOf(Id id) const;
+  llvm::Type* llvmType(const Instruction& instruction) const {
+    return types_.llvm(instruction.type);
+  }
+  llvm::Value* builtinVariable(Id id, spv::BuiltIn builtin);
+
+  // --- memory.cpp
+  llvm::Value* emitMemory(const Instruction& instruction);
+  llvm::Value* emitVariable(const Instruction& instruction);
+  llvm::Value* emitLoad(const Instruction& instruction);
+  void emitStore(const Instruction& instruction);
+  void emitCopy(const Instruction& instruction);
+  llvm::Value* emitAccessChain(const Instruction& instruction, bool pointer_first);
+  llvm::Value* emitPointerDifference(const Instruction& instruction);
+
+  // --- arithmetic.cpp
+  llvm::Value* emitArithmetic(const Instruction& instruction);
+  llvm::Value* emitConversion(const Instruction& instruction);
+  llvm::Value* emitCast(const Instruction& instruction);
+  llvm::Value* emitRelation(const Instruction& instruction);
+  llvm::Value* emitClassification(const Instruction& instruction);
+  llvm::Value* emitExtended(const Instruction& instruction);
+  llvm::Value* emitBits(const Instruction& instruction);
+  llvm::Value* emitDot(const Instruction& instruction);
+  llvm::Value* emitModulo(const Instruction& instruction);
+  void setFastMath(const Instruction& instruction);
+
+  // --- composites.cpp
+  llvm::Value* emitComposite(const Instruction& instruction);
+  llvm::Value* emitConstruct(const Instruction& instruction);
+  llvm::Value* emitShuffle(const Instruction& instruction);
+
+  // --- builtin_calls.cpp
+  llvm::Value* call(std::string_view name, Id result, const Arguments& arguments);
+  llvm::Value* callTyped(std::string_view name, llvm::Type* result, const Arguments& arguments);
+  Argument argument(Id id, Sign sign = Sign::signed_);
+  Argument constantPointer(Id id, Sign sign = Sign::signed_);
+  Argument size(Id id);  // as size_t
+  Argument unsignedNumber(uint32_t value);
+  Argument enumeration(std::string_view name, uint32_t value);
+  llvm::Value* emitAtomic(const Instruction& instruction);
+  llvm::Value* emitCompareExchange(const Instruction& instruction);
+  Argument atomicPointer(Id id, Sign sign);
+  Argument scope(Id id);
+  Argument order(Id semantics);
+  llvm::Value* emitSynchronisation(const Instruction& instruction);
+  uint32_t fenceFlags(Id semantics);
+  llvm::Value* emitGroup(const Instruction& instruction);
+
+  // --- image_calls.cpp
+  llvm::Value* emitImage(const Instruction& instruction);
+  llvm::Value* emitSample(const Instruction& instruction);
+  llvm::Value* emitRead(const Instruction& instruction);
+  llvm::Value* emitWrite(const Instruction& instruction);
+  llvm::Value* emitSize(const Instruction& instruction);
+  Id imageOf(Id id) const;
+
+  // --- extended_instructions.cpp
+  llvm::Value* emitOpenCl(const Instruction& instruction);
+  llvm::Value* emitPrintf(const Instruction& instruction);
+
+  Reader& module_;
+  Types& types_;
+  llvm::Function& function_;
+  llvm::IRBuilder<> builder_;
+  std::unordered_map<Id, llvm::BasicBlock*> blocks_;
+  std::unordered_map<Id, llvm::Value*> values_;
+  std::unordered_map<Id, Id> types_of_;
+  std::unordered_map<Id, llvm::Value*> builtin_variables_;
+  std::unordered_map<Id, Id> images_;  // of OpSampledImage: what it was made from
+  std::unordered_map<Id, Id> samplers_;
+  std::vector<std::pair<llvm::PHINode*, const Instruction*>> phis_;
+  std::vector<Id> parameters_;
+};
+
+}  // namespace weft::compiler::spirv

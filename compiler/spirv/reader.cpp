@@ -1,0 +1,300 @@
+#include "compiler/spirv/reader.h"
+
+#include <cstring>
+
+#include "compiler/spirv/function_reader.h"
+
+namespace weft::compiler::spirv {
+namespace {
+
+using spv::Capability;
+using spv::Op;
+
+// Clang's for spir64.
+constexpr const char* triple = "spir64-unknown-unknown";
+constexpr const char* layout =
+    "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:"
+    "64";
+
+constexpr Capability supported[] = {
+    Capability::Kernel,         Capability::Addresses,      Capability::Linkage,
+    Capability::Vector16,       Capability::Float16Buffer,  Capability::Float16,
+    Capability::Float64,        Capability::Int8,           Capability::Int16,
+    Capability::Int64,          Capability::Int64Atomics,   Capability::ImageBasic,
+    Capability::ImageReadWrite, Capability::ImageMipmap,    Capability::LiteralSampler,
+    Capability::Sampled1D,      Capability::Image1D,        Capability::SampledBuffer,
+    Capability::ImageBuffer,    Capability::GenericPointer, Capability::Groups,
+    Capability::Matrix,         Capability::ExpectAssumeKHR};
+
+bool isFunctionEnd(const Instruction& instruction) { return instruction.op == Op::OpFunctionEnd; }
+
+}  // namespace
+
+Reader::Reader(const Instructions& instructions,
+               std::span<const port::SpecializationConstant> constants, llvm::LLVMContext& context)
+    : in_(instructions),
+      specialization_(constants),
+      context_(context),
+      module_(std::make_unique<llvm::Module>("spirv", context)),
+      types_(context, instructions) {
+  module_->setTargetTriple(triple);
+  module_->setDataLayout(layout);
+  for (const ExecutionMode& mode : in_.modes)
+    if (mode.mode == spv::ExecutionMode::ContractionOff) may_contract_ = false;
+}
+
+std::unique_ptr<llvm::Module> Reader::read() {
+  checkCapabilities();
+  bool outside = true;
+  for (const Instruction& instruction : in_.body) {
+    if (instruction.op == Op::OpFunction) outside = false;
+    if (outside) declare(instruction);
+    if (isFunctionEnd(instruction)) outside = true;
+  }
+  declareFunctions();
+  readFunctions();
+  return std::move(module_);
+}
+
+void Reader::checkCapabilities() const {
+  if (in_.addressing != spv::AddressingModel::Physical64)
+    throw Failure("the module is for another addressing model than Physical64");
+  for (const Capability capability : in_.capabilities)
+    if (std::find(std::begin(supported), std::end(supported), capability) == std::end(supported))
+      throw Failure("capability " + std::to_string(static_cast<uint32_t>(capability)) +
+                    " is not supported");
+}
+
+llvm::Value* Reader::value(Id id) const {
+  const auto found = values_.find(id);
+  return found == values_.end() ? nullptr : found->second;
+}
+
+Id Reader::typeOf(Id id) const {
+  const auto found = types_of_.find(id);
+  return found == types_of_.end() ? 0 : found->second;
+}
+
+uint64_t Reader::number(Id constant) const {
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(value(constant));
+  if (!number) throw Failure("%" + std::to_string(constant) + " has to be a constant integer");
+  return number->getZExtValue();
+}
+
+const uint32_t* Reader::sampler(Id id) const {
+  const auto found = samplers_.find(id);
+  return found == samplers_.end() ? nullptr : &found->second;
+}
+
+const spv::BuiltIn* Reader::builtinVariable(Id id) const {
+  const auto found = builtin_variables_.find(id);
+  return found == builtin_variables_.end() ? nullptr : &found->second;
+}
+
+llvm::Function* Reader::function(const std::string& name, llvm::FunctionType* type) {
+  if (llvm::Function* known = module_->getFunction(name)) {
+    if (known->getFunctionType() != type) throw Failure(name + " is used with two types");
+    return known;
+  }
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module_.get());
+  function->setCallingConv(llvm::CallingConv::SPIR_FUNC);
+  function->setConvergent();
+  function->setDoesNotThrow();
+  return function;
+}
+
+void Reader::declare(const Instruction& instruction) {
+  if (instruction.type) types_of_[instruction.result] = instruction.type;
+  if (types_.declare(instruction, [this](Id length) { return number(length); })) return;
+  if (declareConstant(instruction)) return;
+  if (instruction.op == Op::OpVariable) return declareVariable(instruction);
+  throw Failure("instruction " + std::to_string(static_cast<uint32_t>(instruction.op)) +
+                " outside a function");
+}
+
+bool Reader::declareConstant(const Instruction& instruction) {
+  llvm::Constant* constant = nullptr;
+  switch (instruction.op) {
+    case Op::OpConstantTrue:
+    case Op::OpConstantFalse:
+    case Op::OpConstant:
+    case Op::OpSpecConstantTrue:
+    case Op::OpSpecConstantFalse:
+    case Op::OpSpecConstant:
+      constant = scalarConstant(instruction);
+      break;
+    case Op::OpConstantComposite:
+    case Op::OpSpecConstantComposite:
+      constant = compositeConstant(instruction);
+      break;
+    case Op::OpConstantNull:
+      constant = llvm::Constant::getNullValue(types_.llvm(instruction.type));
+      break;
+    case Op::OpUndef:
+      constant = llvm::UndefValue::get(types_.llvm(instruction.type));
+      break;
+    case Op::OpSpecConstantOp:
+      constant = constantOperation(instruction);
+      break;
+    case Op::OpConstantSampler: {
+      const auto& operands = instruction.operands;
+      samplers_[instruction.result] =
+          operands.at(0) << 1 | operands.at(1) | (operands.at(2) + 1) << 4;
+      return true;
+    }
+    default:
+      return false;
+  }
+  values_[instruction.result] = constant;
+  return true;
+}
+
+const port::SpecializationConstant* Reader::specialization(Id id) const {
+  const Decoration* decoration = in_.decoration(id, spv::Decoration::SpecId);
+  if (!decoration) return nullptr;
+  for (const auto& constant : specialization_)
+    if (constant.id == decoration->operands.at(0)) return &constant;
+  return nullptr;
+}
+
+llvm::Constant* Reader::scalarConstant(const Instruction& instruction) {
+  llvm::Type* type = types_.llvm(instruction.type);
+  const unsigned bits = type->getPrimitiveSizeInBits().getFixedValue();
+  uint64_t value = instruction.op == Op::OpConstantTrue || instruction.op == Op::OpSpecConstantTrue;
+  if (!instruction.operands.empty()) value = instruction.number(0, bits > 32 ? 2 : 1);
+  if (const auto* given = specialization(instruction.result)) {
+    value = 0;
+    std::memcpy(&value, given->value.data(), std::min(given->value.size(), sizeof value));
+    if (type->isIntegerTy(1)) value = value != 0;
+  }
+  const llvm::APInt number(64, value);
+  if (type->isIntegerTy()) return llvm::ConstantInt::get(context_, number.trunc(bits));
+  return llvm::ConstantFP::get(context_,
+                               llvm::APFloat(type->getFltSemantics(), number.trunc(bits)));
+}
+
+llvm::Constant* Reader::compositeConstant(const Instruction& instruction) {
+  llvm::Type* type = types_.llvm(instruction.type);
+  std::vector<llvm::Constant*> elements;
+  for (const Id element : instruction.operands) {
+    auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(value(element));
+    if (!constant) throw Failure("a constant is made of what is none");
+    elements.push_back(constant);
+  }
+  if (type->isVectorTy()) return llvm::ConstantVector::get(elements);
+  if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type))
+    return llvm::ConstantArray::get(array, elements);
+  return llvm::ConstantStruct::get(llvm::cast<llvm::StructType>(type), elements);
+}
+
+// The operation as in a function, which folds because everything it takes is constant.
+llvm::Constant* Reader::constantOperation(const Instruction& instruction) {
+  Instruction operation = instruction;
+  operation.op = static_cast<Op>(instruction.operands.at(0));
+  operation.operands.erase(operation.operands.begin());
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context_), false);
+  auto* scratch =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "", module_.get());
+  llvm::Value* result = FunctionReader(*this, *scratch).evaluate(operation);
+  auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(result);
+  if (constant) scratch->eraseFromParent();
+  if (!constant) throw Failure("a constant operation that cannot be evaluated");
+  return constant;
+}
+
+llvm::GlobalValue::LinkageTypes Reader::linkage(Id id, std::string& name) const {
+  const Decoration* attributes = in_.decoration(id, spv::Decoration::LinkageAttributes);
+  const auto named = in_.names.find(id);
+  if (!attributes) {
+    name = named == in_.names.end() ? "" : named->second;
+    return llvm::GlobalValue::InternalLinkage;
+  }
+  const Instruction words{Op::OpNop, 0, 0, attributes->operands};
+  const auto [text, behind] = words.text(0);
+  // Translators export a kernel's code under the name of the entry point that calls it.
+  const bool taken = std::any_of(in_.entry_points.begin(), in_.entry_points.end(),
+                                 [&](const EntryPoint& entry) { return entry.name == text; });
+  if (taken) return llvm::GlobalValue::InternalLinkage;
+  name = text;
+  // LinkOnceODR, of SPV_KHR_linkonce_odr; LLVM's linkage of that name is lost in a module that does
+  // not use it, which another one may.
+  constexpr auto link_once = 2u;
+  return words.operands.at(behind) == link_once ? llvm::GlobalValue::WeakODRLinkage
+                                                : llvm::GlobalValue::ExternalLinkage;
+}
+
+void Reader::declareVariable(const Instruction& instruction) {
+  if (const auto* builtin = in_.decoration(instruction.result, spv::Decoration::BuiltIn)) {
+    builtin_variables_[instruction.result] = static_cast<spv::BuiltIn>(builtin->operands.at(0));
+    return;
+  }
+  const Type& pointer = types_.at(instruction.type);
+  llvm::Type* type = types_.llvm(pointer.element);
+  std::string name;
+  const auto kind = linkage(instruction.result, name);
+  llvm::Constant* initializer = nullptr;
+  if (instruction.operands.size() > 1)
+    initializer = llvm::dyn_cast_or_null<llvm::Constant>(value(instruction.operands[1]));
+  const Decoration* attributes =
+      in_.decoration(instruction.result, spv::Decoration::LinkageAttributes);
+  const bool imported =
+      attributes && attributes->operands.back() == static_cast<uint32_t>(spv::LinkageType::Import);
+  if (!initializer && !imported)
+    initializer = pointer.storage == spv::StorageClass::Workgroup
+                      ? static_cast<llvm::Constant*>(llvm::UndefValue::get(type))
+                      : llvm::Constant::getNullValue(type);
+  const bool constant = pointer.storage == spv::StorageClass::UniformConstant;
+  auto* variable =
+      new llvm::GlobalVariable(*module_, type, constant, kind, initializer, name, nullptr,
+                               llvm::GlobalValue::NotThreadLocal, addressSpace(pointer.storage));
+  if (const auto* alignment = in_.decoration(instruction.result, spv::Decoration::Alignment))
+    variable->setAlignment(llvm::MaybeAlign(alignment->operands.at(0)));
+  values_[instruction.result] = variable;
+}
+
+void Reader::declareFunctions() {
+  for (const Instruction& instruction : in_.body)
+    if (instruction.op == Op::OpFunction) declareFunction(instruction);
+}
+
+void Reader::declareFunction(const Instruction& instruction) {
+  types_of_[instruction.result] = instruction.type;
+  const Type& type = types_.at(instruction.operands.at(1));
+  std::string name;
+  const auto kind = linkage(instruction.result, name);
+  const EntryPoint* entry = nullptr;
+  for (const EntryPoint& candidate : in_.entry_points)
+    if (candidate.function == instruction.result) entry = &candidate;
+  auto* function_type = llvm::cast<llvm::FunctionType>(type.llvm);
+  llvm::Function* made =
+      llvm::Function::Create(function_type, entry ? llvm::GlobalValue::ExternalLinkage : kind,
+                             entry ? entry->name : name, module_.get());
+  made->setCallingConv(entry ? llvm::CallingConv::SPIR_KERNEL : llvm::CallingConv::SPIR_FUNC);
+  made->setConvergent();
+  made->setDoesNotThrow();
+  constexpr uint32_t inline_bit = 1, never_inline_bit = 2;
+  if (instruction.operands[0] & inline_bit) made->addFnAttr(llvm::Attribute::InlineHint);
+  if (instruction.operands[0] & never_inline_bit) made->addFnAttr(llvm::Attribute::NoInline);
+  values_[instruction.result] = made;
+}
+
+void Reader::readFunctions() {
+  for (size_t i = 0; i < in_.body.size(); ++i) {
+    if (in_.body[i].op != Op::OpFunction) continue;
+    size_t end = i;
+    while (end < in_.body.size() && !isFunctionEnd(in_.body[end])) ++end;
+    if (end == in_.body.size()) throw Failure("a function has no end");
+    auto* function = llvm::cast<llvm::Function>(values_.at(in_.body[i].result));
+    const std::span<const Instruction> body(in_.body.data() + i, end - i);
+    FunctionReader reader(*this, *function);
+    reader.read(body);
+    for (const EntryPoint& entry : in_.entry_points)
+      if (entry.function == body.front().result)
+        describeKernel(*this, entry, *function, types_.at(body.front().operands.at(1)),
+                       reader.parameters());
+    i = end;
+  }
+}
+
+}  // namespace weft::compiler::spirv
