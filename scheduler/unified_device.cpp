@@ -50,7 +50,7 @@ port::Capabilities capabilitiesOf(const Devices& members) {
   all.name = "Weft unified device: " + std::to_string(members.size()) + " x " + all.name;
   all.compute_units = 0;
   all.max_sub_devices = 0;
-  all.units.clear();  // they are the members'
+  all.units.clear();    // they are the members'
   all.uuid[0] ^= 0x55;  // another device's
   const auto least = [](auto& value, const auto& other) { value = std::min(value, other); };
   for (const Ref<Device>& member : members) {
