@@ -1,5 +1,7 @@
 // Devices: discovery, properties, peers.
 #include <cstdio>
+#include <cstring>
+#include <string>
 
 #include "tests/software_gpu/hip.h"
 
@@ -92,9 +94,9 @@ WEFT_HIP hipDeviceGetName(char* name, int length, int device) {
 }
 WEFT_HIP hipDeviceGetUuid(void* uuid, int device) {
   if (!isDevice(device)) return invalid_device;
-  char text[17];
-  std::snprintf(text, sizeof text, "software gpu %03d", device % 1000);
-  std::memcpy(uuid, text, 16);
+  std::string text = "software gpu " + std::to_string(device);
+  text.resize(16);
+  std::memcpy(uuid, text.data(), text.size());
   return ok;
 }
 WEFT_HIP hipDeviceGetAttribute(int* value, Attribute attribute, int device) {
