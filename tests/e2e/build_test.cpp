@@ -13,8 +13,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr char most_seconds[] = "40";  // everything takes several times as long
+#else
+constexpr char most_seconds[] = "10";
+#endif
+
 // Before the compiler's process starts: programs that never end compiling are ended soon.
-const bool limited = setenv("WEFT_COMPILER_TIMEOUT", "10", 0) == 0 &&
+const bool limited = setenv("WEFT_COMPILER_TIMEOUT", most_seconds, 0) == 0 &&
                      setenv("WEFT_COMPILER_MEMORY_MB", "512", 0) == 0;
 
 class Builds : public Programs {
