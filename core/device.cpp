@@ -1,5 +1,7 @@
 #include "core/device.h"
 
+#include <algorithm>
+
 #include "core/reaper.h"
 
 namespace weft {
@@ -40,14 +42,20 @@ port::LanguageFeatures describeLanguage(const port::Capabilities& capabilities) 
 Device::Device(Platform& platform, std::shared_ptr<port::Device> port)
     : platform_(platform),
       port_(std::move(port)),
-      features_(describeLanguage(port_->capabilities())) {}
+      features_(describeLanguage(port_->capabilities())),
+      targets_{port_->target()} {}
 
 Device::Device(Platform& platform, std::shared_ptr<port::Device> port,
                std::vector<Ref<Device>> members)
     : platform_(platform),
       port_(std::move(port)),
       features_(describeLanguage(port_->capabilities())),
-      members_(std::move(members)) {}
+      members_(std::move(members)),
+      targets_{port_->target()} {
+  for (const Ref<Device>& member : members_)
+    if (std::find(targets_.begin(), targets_.end(), member->port().target()) == targets_.end())
+      targets_.push_back(member->port().target());
+}
 
 Device::Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
                std::vector<cl_device_partition_property> partition_type)
@@ -55,7 +63,8 @@ Device::Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
       port_(std::move(port)),
       parent_(std::move(parent)),
       partition_type_(std::move(partition_type)),
-      features_(describeLanguage(port_->capabilities())) {}
+      features_(describeLanguage(port_->capabilities())),
+      targets_{port_->target()} {}
 
 void Device::dispose() noexcept {
   reap(this, [](Object* object) { delete static_cast<Device*>(object); });

@@ -29,9 +29,12 @@ class Device final : public HandleObject<_cl_device_id> {
   const port::Capabilities& capabilities() const { return port_->capabilities(); }
   const port::LanguageFeatures& features() const { return features_; }
   Device* parent() const { return parent_.get(); }
-  // Of a unified device, all of one target; empty otherwise. The first one's memory space is the
-  // device's own.
+  // Of a unified device; empty otherwise. The first one's memory space and target are the device's
+  // own.
   const std::vector<Ref<Device>>& members() const { return members_; }
+  // What a program is compiled for to run here: the device's own target, then those of its members
+  // that differ.
+  const std::vector<port::Target>& targets() const { return targets_; }
   bool isRoot() const { return !parent_; }
   // The properties this sub-device was created with, 0-terminated; empty for a root device.
   const std::vector<cl_device_partition_property>& partitionType() const { return partition_type_; }
@@ -45,6 +48,7 @@ class Device final : public HandleObject<_cl_device_id> {
   std::vector<cl_device_partition_property> partition_type_;
   port::LanguageFeatures features_;
   std::vector<Ref<Device>> members_;
+  std::vector<port::Target> targets_;
 };
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #include "core/image.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -189,6 +190,13 @@ const char* nameOf(SplitHazard hazard) {
   for (const auto& [value, name] : names)
     if (value == hazard) return name;
   return "something unknown";
+}
+
+std::optional<uint32_t> Image::find(std::string_view kernel) const {
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](const KernelInfo& info) { return info.name == kernel; });
+  if (found == kernels.end()) return std::nullopt;
+  return static_cast<uint32_t>(found - kernels.begin());
 }
 
 port::Bytes writeImage(const Image& image) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/access.h"
@@ -98,6 +99,9 @@ struct Image {
   uint64_t global_variable_bytes = 0;  // CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE
   bool argument_names = false;         // built with -cl-kernel-arg-info or from source
   port::Bytes payload;
+
+  // The index of a kernel.
+  std::optional<uint32_t> find(std::string_view kernel) const;
 };
 
 // Serialises with header, version (port::abi_version included) and checksum.

@@ -50,10 +50,17 @@ const ImageTypeName* findTypeName(std::string_view name) {
   return nullptr;
 }
 
-size_t maxWorkGroupSize(const Device& device, const port::Module& module, uint32_t kernel) {
-  const size_t most = device.capabilities().max_work_group_size;
-  const size_t own = module.maxWorkGroupSize(kernel);
-  return own ? std::min(own, most) : most;
+size_t maxWorkGroupSize(const Device& device, const DeviceBuild& build, uint32_t kernel) {
+  size_t most = device.capabilities().max_work_group_size;
+  const auto limit = [&](const port::Module& module, uint32_t index) {
+    if (const size_t own = module.maxWorkGroupSize(index)) most = std::min(own, most);
+  };
+  limit(*build.module, kernel);
+  for (const DeviceBuild::MemberCode& member : build.members)
+    if (member.module)
+      if (const auto index = member.image->find(build.image->kernels[kernel].name))
+        limit(*member.module, *index);
+  return most;
 }
 
 bool fitsLimits(const KernelInfo& info, const port::ImageLimits& limits) {
@@ -78,15 +85,13 @@ std::vector<DeviceKernel> findKernel(const Program& program, const std::string& 
   for (size_t d = 0; d < builds.size(); ++d) {
     if (!builds[d]->executable()) continue;
     executable = true;
-    const auto& kernels = builds[d]->image->kernels;
-    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
-                                     [&](const KernelInfo& info) { return info.name == name; });
-    if (kernel == kernels.end()) continue;
+    const auto index = builds[d]->image->find(name);
+    if (!index) continue;
+    const KernelInfo& kernel = builds[d]->image->kernels[*index];
     const Ref<Device>& device = program.devices()[d];
-    const auto index = static_cast<uint32_t>(kernel - kernels.begin());
-    found.push_back({device, builds[d], index, maxWorkGroupSize(*device, *builds[d]->module, index),
-                     fitsLimits(*kernel, device->capabilities().image_limits)});
-    require(sameDefinition(found.front().info(), *kernel), CL_INVALID_KERNEL_DEFINITION,
+    found.push_back({device, builds[d], *index, maxWorkGroupSize(*device, *builds[d], *index),
+                     fitsLimits(kernel, device->capabilities().image_limits)});
+    require(sameDefinition(found.front().info(), kernel), CL_INVALID_KERNEL_DEFINITION,
             "the kernel's arguments differ between devices");
   }
   require(executable, CL_INVALID_PROGRAM_EXECUTABLE, "the program is not built");

@@ -10,13 +10,14 @@ namespace weft {
 namespace {
 
 using Images = std::vector<std::shared_ptr<const Image>>;
+using Inputs = std::vector<std::shared_ptr<const DeviceBuild>>;
 
 // Devices whose images are interchangeable, compiled for once.
 std::vector<Program::Devices> groupByTarget(const Program::Devices& devices) {
   std::vector<Program::Devices> groups;
   for (const Ref<Device>& device : devices) {
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& other) {
-      return other.front()->port().target() == device->port().target() &&
+      return other.front()->targets() == device->targets() &&
              other.front()->features() == device->features();
     });
     if (group == groups.end())
@@ -56,8 +57,8 @@ bool hasOption(const std::string& options, std::string_view wanted) {
 // contain a compiled binary or library for the device. In this case, a link is performed [...] None
 // of the programs contain a compiled binary or library for that device. In this case, no link is
 // performed [...] All other cases will return a CL_INVALID_OPERATION error."
-Images inputsFor(const Device& device, const std::vector<Ref<Program>>& inputs) {
-  Images images;
+Inputs inputsFor(const Device& device, const std::vector<Ref<Program>>& inputs) {
+  Inputs builds;
   for (const Ref<Program>& input : inputs) {
     const auto& devices = input->devices();
     const auto known = std::any_of(devices.begin(), devices.end(),
@@ -65,11 +66,16 @@ Images inputsFor(const Device& device, const std::vector<Ref<Program>>& inputs) 
     const auto build = known ? input->build(device) : nullptr;
     if (!build) continue;
     require(build->status != CL_BUILD_IN_PROGRESS, CL_INVALID_OPERATION, "an input is being built");
-    if (build->image && build->image->kind != ImageKind::executable) images.push_back(build->image);
+    if (build->image && build->image->kind != ImageKind::executable) builds.push_back(build);
   }
-  require(images.empty() || images.size() == inputs.size(), CL_INVALID_OPERATION,
+  require(builds.empty() || builds.size() == inputs.size(), CL_INVALID_OPERATION,
           "some of the inputs are not compiled for a device that others are compiled for");
-  return images;
+  return builds;
+}
+
+bool sameImages(const Inputs& a, const Inputs& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x->image == y->image; });
 }
 
 // Turns what the compiler gave into an image, or into a message.
@@ -99,16 +105,35 @@ std::string idOf(const port::Bytes& code) {
   return text;
 }
 
-// On the device and, if it has members, on all of them; or nothing.
-void loadModules(const Device& device, DeviceBuild& build) {
-  build.module = load(device, *build.image, build.log);
-  if (!device.members().empty()) build.code_id = idOf(build.image->payload);
+bool isExecutable(const std::shared_ptr<const Image>& image) {
+  return image && image->kind == ImageKind::executable;
+}
+
+// On the device and, if it has members, on all of them. `images` are parallel to its targets.
+void loadModules(const Device& device, const Images& images, DeviceBuild& build) {
+  const bool executable = isExecutable(build.image);
+  if (executable) build.module = load(device, *build.image, build.log);
+  if (executable && !device.members().empty()) build.code_id = idOf(build.image->payload);
+  const auto& targets = device.targets();
   for (const Ref<Device>& member : device.members()) {
-    if (!build.module) return;
-    const bool first = member == device.members().front();
-    build.member_modules.push_back(first ? build.module : load(*member, *build.image, build.log));
-    if (!build.member_modules.back()) build.module = nullptr;
+    const auto target = std::find(targets.begin(), targets.end(), member->port().target());
+    const auto index = static_cast<size_t>(target - targets.begin());
+    DeviceBuild::MemberCode code{index < images.size() ? images[index] : nullptr, nullptr};
+    if (build.members.empty())
+      code.module = build.module;
+    else if (isExecutable(code.image))
+      code.module = load(*member, *code.image, build.log);
+    build.members.push_back(std::move(code));
   }
+}
+
+// What a build of `device` made for a target: its own, or one of its members.
+std::shared_ptr<const Image> imageFor(const Device& device, const DeviceBuild& build,
+                                      const port::Target& target) {
+  if (target == device.port().target()) return build.image;
+  for (size_t i = 0; i < build.members.size(); ++i)
+    if (device.members()[i]->port().target() == target) return build.members[i].image;
+  return nullptr;
 }
 
 }  // namespace
@@ -183,10 +208,13 @@ bool Program::buildFor(const Devices& devices, const std::string& options, Notif
   if (kind_ == ProgramSource::binary) return start(loadJobs(devices), options, notify);
   Jobs jobs;
   for (Devices& group : groupByTarget(withSubDevices(devices, devices_))) {
-    port::CompileRequest request = requestFor(*group.front(), options);
-    jobs.push_back({std::move(group),
-                    [this, request = std::move(request)] { return compiler().build(request); },
-                    nullptr});
+    Job job;
+    for (const port::Target& target : group.front()->targets())
+      job.make.emplace_back([this, request = requestFor(*group.front(), target, options)] {
+        return compiler().build(request);
+      });
+    job.devices = std::move(group);
+    jobs.push_back(std::move(job));
   }
   return start(std::move(jobs), options, notify);
 }
@@ -198,11 +226,15 @@ bool Program::compileFor(const Devices& devices, const std::string& options,
   checkOptions(devices, options, port::OptionUse::compile, CL_INVALID_COMPILER_OPTIONS);
   Jobs jobs;
   for (Devices& group : groupByTarget(withSubDevices(devices, devices_))) {
-    port::CompileRequest request = requestFor(*group.front(), options);
-    request.headers = headers;
-    jobs.push_back({std::move(group),
-                    [this, request = std::move(request)] { return compiler().compile(request); },
-                    nullptr});
+    Job job;
+    for (const port::Target& target : group.front()->targets()) {
+      port::CompileRequest request = requestFor(*group.front(), target, options);
+      request.headers = headers;
+      job.make.emplace_back(
+          [this, request = std::move(request)] { return compiler().compile(request); });
+    }
+    job.devices = std::move(group);
+    jobs.push_back(std::move(job));
   }
   return start(std::move(jobs), options, notify);
 }
@@ -212,24 +244,34 @@ bool Program::linkFrom(const std::vector<Ref<Program>>& inputs, const std::strin
   const std::string complaint = compiler().checkOptions(options, port::OptionUse::link);
   require(complaint.empty(), CL_INVALID_LINKER_OPTIONS, complaint.c_str());
   // Devices of equal target may have been compiled for with unlike options.
-  std::vector<std::pair<Devices, Images>> groups;
+  std::vector<std::pair<Devices, Inputs>> groups;
   for (const Devices& same : groupByTarget(devices_)) {
     const size_t first = groups.size();
     for (const Ref<Device>& device : same) {
-      Images images = inputsFor(*device, inputs);
-      if (images.empty()) continue;
-      const auto group = std::find_if(groups.begin() + static_cast<ptrdiff_t>(first), groups.end(),
-                                      [&](const auto& other) { return other.second == images; });
+      Inputs builds = inputsFor(*device, inputs);
+      if (builds.empty()) continue;
+      const auto group =
+          std::find_if(groups.begin() + static_cast<ptrdiff_t>(first), groups.end(),
+                       [&](const auto& other) { return sameImages(other.second, builds); });
       if (group == groups.end())
-        groups.emplace_back(Devices{device}, std::move(images));
+        groups.emplace_back(Devices{device}, std::move(builds));
       else
         group->first.push_back(device);
     }
   }
   require(!groups.empty(), CL_INVALID_OPERATION, "no input is compiled for any of the devices");
   Jobs jobs;
-  for (auto& [devices, images] : groups)
-    jobs.push_back(linkJob(std::move(devices), images, options));
+  for (auto& [devices, builds] : groups) {
+    const Device& device = *devices.front();
+    Job job;
+    for (const port::Target& target : device.targets()) {
+      Images images;
+      for (const auto& build : builds) images.push_back(imageFor(device, *build, target));
+      job.make.push_back(linkCall(device, target, images, options));
+    }
+    job.devices = std::move(devices);
+    jobs.push_back(std::move(job));
+  }
   return start(std::move(jobs), options, notify);
 }
 
@@ -284,26 +326,27 @@ void Program::checkOptions(const Devices& devices, const std::string& options, p
   throw Error(error, complaint);
 }
 
-port::CompileRequest Program::requestFor(const Device& device, const std::string& options) const {
-  port::CompileRequest request{source_,           options, {}, device.port().target(),
-                               device.features(), false,   {}};
+port::CompileRequest Program::requestFor(const Device& device, const port::Target& target,
+                                         const std::string& options) const {
+  port::CompileRequest request{source_, options, {}, target, device.features(), false, {}};
   request.intermediate = kind_ == ProgramSource::intermediate;
   for (const auto& [id, value] : state_.lock()->specialization)
     request.specialization.push_back({id, value});
   return request;
 }
 
-Program::Job Program::linkJob(Devices devices, const Images& images,
-                              const std::string& options) const {
-  const Device& device = *devices.front();
+Program::Make Program::linkCall(const Device& device, const port::Target& target,
+                                const Images& images, const std::string& options) const {
   port::LinkRequest request;
-  for (const auto& image : images) request.objects.push_back(writeImage(*image));
+  for (const auto& image : images) {
+    if (!image) return [] { return port::CompileResult{}; };
+    request.objects.push_back(writeImage(*image));
+  }
   request.options = options;
   request.make_library = hasOption(options, "-create-library");
-  request.target = device.port().target();
+  request.target = target;
   request.features = device.features();
-  return {std::move(devices),
-          [this, request = std::move(request)] { return compiler().link(request); }, nullptr};
+  return [this, request = std::move(request)] { return compiler().link(request); };
 }
 
 Program::Jobs Program::loadJobs(const Devices& devices) const {
@@ -311,10 +354,9 @@ Program::Jobs Program::loadJobs(const Devices& devices) const {
   for (const Ref<Device>& device : devices) {
     const auto& image = binaries_[indexOf(*device)].image;
     if (image->kind == ImageKind::executable)
-      jobs.push_back({{device}, nullptr, image});
+      jobs.push_back({{device}, {}, image});
     else
-      jobs.push_back(linkJob({device}, {image}, {}));
-    jobs.back().image = image;
+      jobs.push_back({{device}, {linkCall(*device, device->port().target(), {image}, {})}, image});
   }
   return jobs;
 }
@@ -373,18 +415,22 @@ bool Program::run(const Jobs& jobs, const std::string& options) noexcept {
 }
 
 bool Program::runJob(const Job& job, const std::string& options) {
-  auto image = job.image;
+  Images images;
   std::string log;
-  if (job.make) {
-    const port::CompileResult result = job.make();
-    log = result.log;
-    image = imageOf(result, log);
+  for (const Make& make : job.make) {
+    const port::CompileResult result = make();
+    std::string said = result.log;
+    images.push_back(imageOf(result, said));
+    // All targets' compilers say the same of what they take.
+    if (images.size() == 1 || !images.back()) log += said;
+    if (!images.front()) break;
   }
+  if (job.make.empty()) images.push_back(job.image);
   bool ok = true;
   for (const Ref<Device>& device : job.devices) {
-    DeviceBuild build{CL_BUILD_SUCCESS, options, log, image, nullptr};
-    if (image && image->kind == ImageKind::executable) loadModules(*device, build);
-    if (!image || (image->kind == ImageKind::executable && !build.module)) {
+    DeviceBuild build{CL_BUILD_SUCCESS, options, log, images.front(), nullptr};
+    loadModules(*device, images, build);
+    if (!build.image || (isExecutable(build.image) && !build.module)) {
       build.status = CL_BUILD_ERROR;
       build.image = job.image;
       ok = false;

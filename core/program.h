@@ -23,8 +23,13 @@ struct DeviceBuild {
   std::string log;
   std::shared_ptr<const Image> image;    // null when there is none
   std::shared_ptr<port::Module> module;  // of a built executable only
-  // Of a unified device: on its members, the first of which has `module`.
-  std::vector<std::shared_ptr<port::Module>> member_modules = {};
+  // Of a unified device, parallel to its members; the first one has `image` and `module`. Who has
+  // no code, for a reason that is in the log, takes no part.
+  struct MemberCode {
+    std::shared_ptr<const Image> image;
+    std::shared_ptr<port::Module> module;
+  };
+  std::vector<MemberCode> members = {};
   std::string code_id = {};  // and the same number for the same code, in every process
 
   bool executable() const { return status == CL_BUILD_SUCCESS && module; }
@@ -119,10 +124,11 @@ class Program final : public HandleObject<_cl_program> {
     bool building = false;
     std::map<uint32_t, std::string> specialization;
   };
-  // One call of the compiler, for devices that share its result.
+  // A call of the compiler for each target of some devices, which share its results.
+  using Make = std::function<port::CompileResult()>;
   struct Job {
     Devices devices;
-    std::function<port::CompileResult()> make;  // null: load `image`
+    std::vector<Make> make;              // by Device::targets(); empty: load `image`
     std::shared_ptr<const Image> image;  // of programs from binaries: what the devices have anyway
   };
   using Jobs = std::vector<Job>;
@@ -131,9 +137,11 @@ class Program final : public HandleObject<_cl_program> {
   size_t indexOf(const Device& device) const;
   void checkOptions(const Devices& devices, const std::string& options, port::OptionUse use,
                     cl_int error);
-  port::CompileRequest requestFor(const Device& device, const std::string& options) const;
-  Job linkJob(Devices devices, const std::vector<std::shared_ptr<const Image>>& images,
-              const std::string& options) const;
+  port::CompileRequest requestFor(const Device& device, const port::Target& target,
+                                  const std::string& options) const;
+  Make linkCall(const Device& device, const port::Target& target,
+                const std::vector<std::shared_ptr<const Image>>& images,
+                const std::string& options) const;
   Jobs loadJobs(const Devices& devices) const;
 
   bool start(Jobs jobs, const std::string& options, Notify notify);

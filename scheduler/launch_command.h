@@ -18,9 +18,14 @@ class LaunchCommand : public Command {
   const ArgumentSet& arguments() const { return *set_; }
   void finalize(cl_int status) noexcept override;
 
-  // Which work-groups, and the module that has the code for the command's device.
+  // Which work-groups.
   virtual port::GroupBox box() const;
-  virtual port::Module& module() const { return *build_->module; }
+  // The kernel's code on the command's device.
+  struct Code {
+    port::Module& module;
+    uint32_t kernel;
+  };
+  virtual Code code() const { return {*build_->module, index_}; }
 
   void accesses(AccessList& list) override;
 

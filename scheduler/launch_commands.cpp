@@ -149,7 +149,8 @@ void LaunchCommand::prepare() {
       argument.size = values[i].bytes.size();
     }
   }
-  work = port::Launch{&module(), index_, &record_, box(), arguments_};
+  const Code code = this->code();
+  work = port::Launch{&code.module, code.kernel, &record_, box(), arguments_};
 }
 
 port::GroupBox LaunchCommand::box() const {

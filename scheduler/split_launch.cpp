@@ -25,9 +25,8 @@ using profiling::KernelKey;
 using profiling::PerformanceStore;
 
 constexpr uint64_t most_blocks = 64;
-constexpr double slice_ns = 10'000;       // of handing out a part, until it was measured
-constexpr double estimated_item_ns = 10;  // of a work-item on one compute unit
-constexpr double trusted = 0.3;           // confidence of a prediction
+constexpr double slice_ns = 10'000;  // of handing out a part, until it was measured
+constexpr double trusted = 0.3;      // confidence of a prediction
 constexpr double home_tolerance = 0.02;
 constexpr size_t flush_at = 64;  // measurements
 
@@ -62,6 +61,13 @@ struct Knowledge {
     return *instance;
   }
 };
+
+// Nanoseconds of a work-item, of a kernel that nobody has measured.
+double estimatedItemTime(const port::Capabilities& device) {
+  constexpr double on_cpu_unit = 10, on_gpu_unit = 1;
+  const bool gpu = device.device_class == port::DeviceClass::gpu;
+  return (gpu ? on_gpu_unit : on_cpu_unit) / static_cast<double>(device.compute_units);
+}
 
 DeviceKey keyOf(const Device& device) {
   constexpr char digits[] = "0123456789abcdef";
@@ -109,7 +115,20 @@ class Division {
         arguments_(std::move(arguments)),
         record_(record),
         key_(keyOf(kernel, record)),
-        split_(kernel.info(), record_, arguments_->values, bind(*arguments_), most_blocks) {}
+        split_(kernel.info(), record_, arguments_->values, bind(*arguments_), most_blocks) {
+    for (size_t i = 0; i < build_->members.size(); ++i) {
+      const DeviceBuild::MemberCode& code = build_->members[i];
+      const auto index = code.module ? code.image->find(kernel.info().name) : std::nullopt;
+      if (index) members_.push_back({device_.members()[i].get(), code.module.get(), *index});
+    }
+  }
+
+  // Somebody who can run parts of it: a device, and the kernel there.
+  struct Member {
+    Device* device;
+    port::Module* module;
+    uint32_t kernel;
+  };
 
   // False: one device should run all of it.
   bool decide();
@@ -119,8 +138,8 @@ class Division {
   uint32_t kernel() const { return index_; }
   const Ref<ArgumentSet>& arguments() const { return arguments_; }
   const port::LaunchRecord& record() const { return record_; }
-  Device& member(size_t index) const { return *device_.members()[index]; }
-  size_t members() const { return device_.members().size(); }
+  const Member& member(size_t index) const { return members_[index]; }
+  size_t members() const { return members_.size(); }
 
   std::optional<Slice> next(size_t member) {
     return policy_->next(member, static_cast<double>(profiling::now() - begun_), 0);
@@ -138,6 +157,7 @@ class Division {
   port::LaunchRecord record_;
   KernelKey key_;
   partition::Split split_;
+  std::vector<Member> members_;
   std::unique_ptr<partition::Policy> policy_;
   uint64_t begun_ = profiling::now();
 };
@@ -155,15 +175,15 @@ std::vector<partition::MemberModel> Division::models(bool& known) {
     partition::MemberModel& model = result[i];
     model.slice_ns = slice_ns;
     const auto items = static_cast<uint64_t>(std::max(share * itemsPerBlock(), 1.0));
-    const auto time = Knowledge::get().store.kernelTime(key_, keyOf(member(i)), items);
+    const Device& device = *members_[i].device;
+    const auto time = Knowledge::get().store.kernelTime(key_, keyOf(device), items);
     model.measured = time && time->confidence > trusted;
     known &= model.measured;
     if (time) {
       model.unit_ns = time->nanoseconds / share;
       model.spread = time->spread;
     } else {
-      model.unit_ns = estimated_item_ns * itemsPerBlock() /
-                      static_cast<double>(member(i).capabilities().compute_units);
+      model.unit_ns = estimatedItemTime(device.capabilities()) * itemsPerBlock();
     }
   }
   return result;
@@ -173,7 +193,8 @@ bool Division::decide() {
   using Mode = Setting::Mode;
   Knowledge& knowledge = Knowledge::get();
   const Mode mode = knowledge.setting.mode;
-  if (mode == Mode::never || split_.splitClass() != partition::SplitClass::exact) return false;
+  if (mode == Mode::never || members() < 2 || split_.splitClass() != partition::SplitClass::exact)
+    return false;
   const uint64_t blocks = split_.blocks();
   if (mode == Mode::random) {
     std::vector<double> weights(members());
@@ -200,7 +221,7 @@ void Division::finished(size_t member, const Slice& slice, uint64_t nanoseconds)
   const auto time = static_cast<double>(nanoseconds);
   policy_->finished(member, slice, static_cast<double>(profiling::now() - begun_), time);
   const double items = itemsPerBlock() * static_cast<double>(slice.count());
-  Knowledge::get().store.recordKernel(key_, keyOf(this->member(member)),
+  Knowledge::get().store.recordKernel(key_, keyOf(*members_[member].device),
                                       static_cast<uint64_t>(std::max(items, 1.0)), time);
 }
 
@@ -217,7 +238,7 @@ class Part final : public LaunchCommand {
         division_(std::move(division)),
         member_(member),
         slice_(slice) {
-    runOn(division_->member(member));
+    runOn(*division_->member(member).device);
   }
 
   void begin() { releaseGuard(); }
@@ -225,7 +246,10 @@ class Part final : public LaunchCommand {
  private:
   void accesses(AccessList& list) override;
   port::GroupBox box() const override { return division_->split().box(slice_); }
-  port::Module& module() const override { return *division_->build()->member_modules[member_]; }
+  Code code() const override {
+    const Division::Member& member = division_->member(member_);
+    return {*member.module, member.kernel};
+  }
   void finalize(cl_int status) noexcept override;
 
   Ref<SplitLaunch> whole_;

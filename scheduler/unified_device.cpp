@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "partition/common_capabilities.h"
 #include "partition/sub_devices.h"
 
 namespace weft {
@@ -44,28 +45,33 @@ class UnifiedPort final : public port::Device {
   port::Capabilities capabilities_;
 };
 
-// What all members can do. They have one target, so only sizes may differ.
-port::Capabilities capabilitiesOf(const Devices& members) {
-  port::Capabilities all = members.front()->capabilities();
-  all.name = "Weft unified device: " + std::to_string(members.size()) + " x " + all.name;
-  all.compute_units = 0;
-  all.max_sub_devices = 0;
-  all.units.clear();    // they are the members'
-  all.uuid[0] ^= 0x55;  // another device's
-  const auto least = [](auto& value, const auto& other) { value = std::min(value, other); };
+// "2 x CPU", "GPU and CPU".
+std::string nameOf(const Devices& members) {
+  std::vector<std::pair<std::string, size_t>> kinds;
   for (const Ref<Device>& member : members) {
-    const port::Capabilities& one = member->capabilities();
-    all.compute_units += one.compute_units;
-    least(all.max_work_group_size, one.max_work_group_size);
-    for (size_t d = 0; d < 3; ++d) least(all.max_work_item_sizes[d], one.max_work_item_sizes[d]);
-    least(all.global_memory_bytes, one.global_memory_bytes);
-    least(all.max_allocation_bytes, one.max_allocation_bytes);
-    least(all.local_memory_bytes, one.local_memory_bytes);
-    least(all.constant_buffer_bytes, one.constant_buffer_bytes);
-    all.base_address_alignment_bytes =
-        std::max(all.base_address_alignment_bytes, one.base_address_alignment_bytes);
-    all.shared_memory &= one.shared_memory;
+    const std::string& name = member->capabilities().name;
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const auto& kind) { return kind.first == name; });
+    if (known == kinds.end())
+      kinds.emplace_back(name, 1);
+    else
+      ++known->second;
   }
+  std::string text;
+  for (const auto& [name, count] : kinds) {
+    if (!text.empty()) text += " and ";
+    if (count > 1) text += std::to_string(count) + " x ";
+    text += name;
+  }
+  return text;
+}
+
+port::Capabilities capabilitiesOf(const Devices& members) {
+  std::vector<const port::Capabilities*> each;
+  for (const Ref<Device>& member : members) each.push_back(&member->capabilities());
+  port::Capabilities all = partition::common(each);
+  all.name = "Weft unified device: " + nameOf(members);
+  all.uuid[0] ^= 0x55;  // another device's
   return all;
 }
 
@@ -102,14 +108,14 @@ void append(Devices& members, const Platform& platform, std::string_view item) {
             CL_DEVICE_PARTITION_EQUALLY, static_cast<cl_device_partition_property>(units), 0}));
 }
 
-// Those that the user names; otherwise all that are like the first.
+// Those that the user names; otherwise all. A GPU is a better home than a CPU.
 Devices membersOf(const Platform& platform) {
   const char* const setting = std::getenv("WEFT_UNIFIED_DEVICES");
   Devices members;
   if (!setting) {
     members = platform.devices();
-    std::erase_if(members, [&](const Ref<Device>& device) {
-      return !(device->port().target() == members.front()->port().target());
+    std::stable_partition(members.begin(), members.end(), [](const Ref<Device>& device) {
+      return device->capabilities().device_class == port::DeviceClass::gpu;
     });
     return members;
   }
@@ -137,9 +143,6 @@ constexpr Place places[] = {
 std::string add(Platform& platform, const Place& place) {
   Devices members = membersOf(platform);
   require(members.size() > 1, CL_DEVICE_NOT_FOUND, "fewer than two members");
-  for (const Ref<Device>& member : members)
-    require(member->port().target() == members.front()->port().target(), CL_INVALID_DEVICE,
-            "its members are of different kinds");
   port::Capabilities capabilities = capabilitiesOf(members);
   if (place.type) capabilities.device_class = *place.type;
   const std::string name = capabilities.name;

@@ -19,7 +19,9 @@
 #include "compiler/gpu/work_items.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
+#include "compiler/passes/access_analysis.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/kernel_body.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/work_items.h"
 #include "compiler/pipeline/gpu_payload.h"
@@ -139,15 +141,29 @@ void inlineNarrowVectors(llvm::Module& module) {
   }
 }
 
+KernelInfo& infoOf(Image& image, llvm::StringRef name) {
+  return *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == name; });
+}
+
+// Takes the kernels apart: for when the target's module has a copy of them.
+void analyseKernels(llvm::ArrayRef<llvm::Function*> kernels, llvm::TargetMachine& machine,
+                    Image& image) {
+  for (llvm::Function* kernel : kernels) {
+    KernelInfo& info = infoOf(image, kernel->getName());
+    const KernelBody body = makeBody(*kernel, machine, info, true);
+    analyseAccesses(body, machine, info);
+  }
+}
+
 llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMachine& machine,
                   Image& image) {
   inlineNarrowVectors(module);
   auto functions = prepareModule(module, machine);
   if (!functions) return functions.takeError();
   GpuModule gpu = makeGpuModule(module, image.kernels);
+  analyseKernels(*functions, machine, image);
   for (const GpuKernel& kernel : gpu.kernels) {
-    KernelInfo& info =
-        *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == kernel.name; });
+    KernelInfo& info = infoOf(image, kernel.name);
     info.has_barriers = hasBarriers(*kernel.function);
     lowerGpuWorkItems(kernel);
     info.local_bytes = localBytes(*kernel.function);
@@ -159,11 +175,8 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   finishLowering(gpu, machine, image.target);
   optimise(*gpu.module, machine, options.optimise);
   splitUnalignedVectors(*gpu.module);
-  for (const GpuKernel& kernel : gpu.kernels) {
-    KernelInfo& info =
-        *llvm::find_if(image.kernels, [&](const KernelInfo& k) { return k.name == kernel.name; });
-    info.private_bytes = allocaBytes(*kernel.function);
-  }
+  for (const GpuKernel& kernel : gpu.kernels)
+    infoOf(image, kernel.name).private_bytes = allocaBytes(*kernel.function);
   auto payload = emitPayload(*gpu.module, machine, image.target);
   if (!payload) return payload.takeError();
   image.payload = std::move(*payload);
