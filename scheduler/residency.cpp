@@ -191,4 +191,29 @@ void Residency::write(const ByteRows& rows, port::MemorySpace space) {
   if (overLimit()) coarsen();
 }
 
+std::vector<MissingBytes> missingBytes(MemObject& object,
+                                       std::span<const std::pair<size_t, size_t>> ranges,
+                                       port::MemorySpace space) {
+  std::vector<MissingBytes> missing;
+  if (object.context().singleSpace() || object.storage().inPlace()) return missing;
+  const State& state = State::of(object.context());
+  const auto tickets = State::of(object.context()).tickets().lock();
+  const Residency::Map& intervals = Residency::of(object).intervals();
+  for (const auto& [begin, end] : ranges) {
+    for (auto it = std::prev(intervals.upper_bound(begin));
+         it != intervals.end() && it->first < end; ++it) {
+      if (!it->second.needsTransfer(space)) continue;
+      const Device* const source = state.owner(it->second.valid.all().front());
+      const uint64_t bytes = std::min(end, it->second.end) - std::max(begin, it->first);
+      const auto known = std::find_if(missing.begin(), missing.end(),
+                                      [&](const auto& entry) { return entry.source == source; });
+      if (known == missing.end())
+        missing.push_back({source, bytes});
+      else
+        known->bytes += bytes;
+    }
+  }
+  return missing;
+}
+
 }  // namespace weft

@@ -153,6 +153,17 @@ class Residency final : public ResidencyState {
   std::map<uint64_t, Writer, std::less<>, pool::Allocator<Announced>> announced_;
 };
 
+// How many bytes of an object's storage are not valid in a space, by who has them: the device that
+// owns the other space, null for the host. Ranges are [begin, end) and do not overlap. Takes the
+// ticket lock.
+struct MissingBytes {
+  const Device* source;
+  uint64_t bytes;
+};
+std::vector<MissingBytes> missingBytes(MemObject& object,
+                                       std::span<const std::pair<size_t, size_t>> ranges,
+                                       port::MemorySpace space);
+
 class TransferCommand;
 
 // One attempt to admit a command.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduler/split_launch.h"
+#include "scheduler/knowledge.h"
 
 namespace weft {
 
@@ -10,6 +10,7 @@ State::State(Context& context) {
   for (const Ref<Device>& device : context.allDevices()) {
     devices_.push_back(std::make_unique<PerDevice>());
     devices_.back()->device = device.get();
+    balances_ |= !device->members().empty();
     const port::Capabilities& c = device->capabilities();
     const auto tickets = tickets_.lock();
     if (c.memory_space != port::host_space && !tickets->memoryIn(c.memory_space))
@@ -23,9 +24,7 @@ State::State(Context& context) {
 
 // What was learned of kernels is worth keeping when the program is done with them.
 State::~State() {
-  if (std::any_of(devices_.begin(), devices_.end(),
-                  [](const auto& entry) { return !entry->device->members().empty(); }))
-    keepMeasurements();
+  if (balances_) keepMeasurements();
 }
 
 DeviceMemory* State::Tickets::memoryIn(port::MemorySpace space) {

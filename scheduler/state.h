@@ -68,6 +68,8 @@ class State final : public ContextState {
   Device* mover(port::MemorySpace source, port::MemorySpace target) const;
   // True when some pair of spaces has no mover.
   bool needsStaging() const { return needs_staging_; }
+  // Is one of the devices unified, so that times of kernels and transfers are worth knowing?
+  bool balances() const { return balances_; }
   // The unordered stream that moves data on behalf of this device; made on first use.
   port::Stream& transferStream(Device& device);
 
@@ -83,6 +85,7 @@ class State final : public ContextState {
   Guarded<Tickets, BriefMutex> tickets_;
   std::vector<std::unique_ptr<PerDevice>> devices_;
   bool needs_staging_ = false;
+  bool balances_ = false;
   MemoryTraffic memory_traffic_;
 };
 

@@ -1,5 +1,6 @@
 #include "scheduler/transfer.h"
 
+#include "scheduler/knowledge.h"
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
 
@@ -37,7 +38,9 @@ void TransferCommand::settle(cl_int status) noexcept {
     Residency::of(*object_).settle(begin_, end_, claim_,
                                    status < 0 ? Result::unchanged : Result::copied);
   }
-  if (status == CL_COMPLETE) count();
+  if (status != CL_COMPLETE) return;
+  count();
+  measure();
 }
 
 void TransferCommand::count() noexcept {
@@ -49,6 +52,21 @@ void TransferCommand::count() noexcept {
     DeviceCounters& counters = state.counters(*to);
     counters.bytes_in.fetch_add(bytes, order);
     counters.transfers.fetch_add(1, order);
+  }
+}
+
+// What unified devices want to know of the link.
+void TransferCommand::measure() noexcept {
+  constexpr size_t least_bytes = size_t(1) << 16;
+  State& state = State::of(context());
+  if (!state.balances() || end_ - begin_ < least_bytes) return;
+  constexpr auto order = std::memory_order_relaxed;
+  const uint64_t began = times_.started.load(order), ended = times_.ended.load(order);
+  if (ended <= began) return;
+  try {
+    Knowledge::get().store.recordTransfer(linkBetween(state.owner(source_), state.owner(target_)),
+                                          end_ - begin_, static_cast<double>(ended - began));
+  } catch (const std::bad_alloc&) {  // the next one is measured
   }
 }
 

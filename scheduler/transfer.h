@@ -28,6 +28,7 @@ class TransferCommand final : public Command {
   void finalize(cl_int) noexcept override { object_ = nullptr; }
   std::string what() const override;
   void count() noexcept;
+  void measure() noexcept;
 
   Ref<MemObject> object_;
   size_t begin_;

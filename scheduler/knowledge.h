@@ -1,0 +1,41 @@
+// What all unified devices of the process know of kernels, devices and links. docs/balancing.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "core/device.h"
+#include "core/guarded.h"
+#include "profiling/store.h"
+
+namespace weft {
+
+// WEFT_UNIFIED_SPLIT: for tests and measurements.
+struct SplitSetting {
+  enum class Mode : uint8_t { guided, never, always, random } mode = Mode::guided;
+  uint64_t seed = 0;
+
+  static SplitSetting read();
+};
+
+// Never destroyed: parts of kernels may end at any time. Thread-safe.
+struct Knowledge {
+  SplitSetting setting = SplitSetting::read();
+  profiling::PerformanceStore store{profiling::storeDirectory()};
+  // The shares of a kernel's last launch.
+  Guarded<std::map<profiling::KernelKey, std::vector<uint64_t>>> homes;
+  Guarded<std::mt19937_64> random{setting.seed};
+
+  static Knowledge& get();
+};
+
+profiling::DeviceKey keyOf(const Device& device);
+// Of copies; null stands for the host.
+profiling::LinkKey linkBetween(const Device* source, const Device* target);
+
+// Writes what was measured to the performance store's file.
+void keepMeasurements() noexcept;
+
+}  // namespace weft
