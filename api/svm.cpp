@@ -181,6 +181,6 @@ cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue command_queue, cl_uin
     const std::span<const void* const> pointers(svm_pointers, num_svm_pointers);
     checkMigration(queue.context(), pointers, sizes);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueSvmSync(queue, CL_COMMAND_SVM_MIGRATE_MEM, pointers, waits), event);
+    giveEvent(enqueueSvmMigrate(queue, pointers, sizes, flags, waits), event);
   });
 }

@@ -104,6 +104,41 @@ class SvmSyncCommand final : public Command {
   std::vector<Pointer> held_;
 };
 
+// Devices that use the same memory may be nearer to some of it than to other. What moves is whole
+// allocations: a part would leave the rest without anybody who uses it first.
+class SvmMigrateCommand final : public Command {
+ public:
+  SvmMigrateCommand(Queue& queue, std::span<const void* const> pointers, const size_t* sizes,
+                    cl_mem_migration_flags flags)
+      : Command(queue, CL_COMMAND_SVM_MIGRATE_MEM) {
+    const bool moves =
+        !(flags & CL_MIGRATE_MEM_OBJECT_HOST) && !queue.device().capabilities().units.empty();
+    for (size_t i = 0; i < pointers.size(); ++i) {
+      const SvmAllocation* own = held_.emplace_back(queue.context(), pointers[i]).allocation();
+      const bool whole = own && (!sizes || sizes[i] == 0 || sizes[i] == own->size());
+      if (moves && whole) moved_.push_back(held_.back());
+    }
+  }
+
+ private:
+  void prepare() override {
+    if (moved_.empty()) return;
+    work = port::HostCall{[](void* self) { static_cast<SvmMigrateCommand*>(self)->bringNear(); },
+                          this};
+  }
+  void bringNear() noexcept {
+    for (const Pointer& pointer : moved_)
+      if (port::Memory* memory = pointer.allocation()->storage().find(space()))
+        queue()->device().port().bringNear(*memory);
+  }
+  void finalize(cl_int) noexcept override {
+    held_.clear();
+    moved_.clear();
+  }
+
+  std::vector<Pointer> held_, moved_;
+};
+
 // The application's function runs on a thread of the device, like a native kernel, so that what
 // comes behind the command finds the memory freed.
 class SvmFreeCommand final : public Command {
@@ -147,6 +182,11 @@ Ref<Event> enqueueSvmFill(Queue& queue, void* pointer, const void* pattern, size
 Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const void* const> pointers,
                           WaitList waits) {
   return enqueueCommand<SvmSyncCommand>(waits, queue, type, pointers);
+}
+
+Ref<Event> enqueueSvmMigrate(Queue& queue, std::span<const void* const> pointers,
+                             const size_t* sizes, cl_mem_migration_flags flags, WaitList waits) {
+  return enqueueCommand<SvmMigrateCommand>(waits, queue, pointers, sizes, flags);
 }
 
 Ref<Event> enqueueSvmFree(Queue& queue, std::span<void* const> pointers, SvmFreeFunction function,

@@ -61,8 +61,13 @@ constexpr std::pair<std::string_view, port::Placement> placements[] = {
     {"scatter", port::Placement::scatter},
 };
 
-constexpr std::pair<std::string_view, bool> interleaving[] = {{"interleave", true},
-                                                              {"first-touch", false}};
+constexpr std::pair<std::string_view, Spread> spreads[] = {
+    {"interleave", Spread::interleave},
+    {"blocks", Spread::blocks},
+    {"first-touch", Spread::first_touch},
+};
+
+constexpr std::pair<std::string_view, bool> bindings[] = {{"pu", true}, {"none", false}};
 
 Settings readSettings(std::vector<port::Diagnostic>& diagnostics) {
   Settings settings;
@@ -72,8 +77,8 @@ Settings readSettings(std::vector<port::Diagnostic>& diagnostics) {
     settings.memory_limit = std::min<uint64_t>(*mebibytes, uint64_t(1) << 40) << 20;
   settings.placement =
       choiceSetting("WEFT_CPU_PLACEMENT", placements, settings.placement, diagnostics);
-  settings.interleave =
-      choiceSetting("WEFT_CPU_NUMA", interleaving, settings.interleave, diagnostics);
+  settings.spread = choiceSetting("WEFT_CPU_NUMA", spreads, settings.spread, diagnostics);
+  settings.bind = choiceSetting("WEFT_CPU_BINDING", bindings, settings.bind, diagnostics);
   return settings;
 }
 

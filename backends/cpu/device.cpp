@@ -175,10 +175,13 @@ Device::Device(std::shared_ptr<const Topology> topology, std::vector<port::Compu
     : topology_(std::move(topology)),
       settings_(settings),
       target_(hostTarget()),
-      home_{topology_, {}},
+      home_{topology_, {}, {}, settings_.spread},
       capabilities_(describe(*topology_, std::move(units), target_, settings_)) {
   if (topology_->memoryNodes() > 1) home_.nodes = topology_->nodes(capabilities_.units);
-  if (home_.nodes.size() > 1 && !settings_.interleave) home_.nodes.clear();
+  if (home_.nodes.size() > 1 && settings_.spread == Spread::first_touch) home_.nodes.clear();
+  home_.units.resize(home_.nodes.size());
+  for (const Seat& seat : seats())
+    if (seat.node != GroupPools::no_node) ++home_.units[seat.node];
   if (settings_.private_memory) capabilities_.memory_space = newMemorySpace();
 }
 
@@ -206,9 +209,23 @@ std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const por
   return devices;
 }
 
+// A unit that has no memory of its own is on the first of the nodes that are equally far.
+std::vector<Seat> Device::seats() const {
+  std::vector<Seat> list;
+  for (const port::ComputeUnit& unit : capabilities_.units) {
+    Seat& seat = list.emplace_back();
+    seat.pu = unit.processor;
+    if (home_.nodes.empty()) continue;
+    const unsigned own = topology_->nodes({&unit, 1}).front();
+    const auto place = std::find(home_.nodes.begin(), home_.nodes.end(), own);
+    if (place != home_.nodes.end()) seat.node = size_t(place - home_.nodes.begin());
+  }
+  return list;
+}
+
 std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
   Ref<Executor> executor = executor_.with([&](Ref<Executor>& own) {
-    if (!own) own = Ref<Executor>::adopt(new Executor(home_, processors(capabilities_.units)));
+    if (!own) own = Ref<Executor>::adopt(new Executor(home_, seats(), settings_.bind));
     return own;
   });
   executor->start();

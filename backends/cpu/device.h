@@ -17,7 +17,8 @@ struct Settings {
   bool private_memory = false;           // a memory space for each of them
   uint64_t memory_limit = ~uint64_t(0);  // bytes
   port::Placement placement = port::Placement::cores;
-  bool interleave = true;  // pages over all nodes of a device that spans several
+  Spread spread = Spread::interleave;
+  bool bind = true;  // threads to their PUs
 };
 
 class Device final : public port::Device {
@@ -40,6 +41,8 @@ class Device final : public port::Device {
   std::unique_ptr<port::Module> load(const Image& image) override;
 
  private:
+  std::vector<Seat> seats() const;
+
   const std::shared_ptr<const Topology> topology_;
   const Settings settings_;
   port::Target target_;

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/clock.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/locality.h"
 #include "backends/cpu/stream.h"
 #include "core/error.h"
 
@@ -44,13 +45,18 @@ struct Estimate {
   double operator()(const port::HostCall&) const { return -1; }
 };
 
-// The memory that an operation uses and that may have no home yet.
-void settleMemory(const port::Operation& operation, const Home& home) {
+// What is at one end of a transfer and may have no home yet.
+void settleEnd(const port::Location& end, const Home& home) noexcept {
+  const auto address = reinterpret_cast<uint64_t>(end.host);
+  if (port::Memory* memory = end.memory ? end.memory : memoryAt(address)) settle(*memory, home);
+}
+
+void settleMemory(const port::Operation& operation, const Home& home) noexcept {
   if (const auto* launch = std::get_if<port::Launch>(&operation.work)) {
-    for (const port::LaunchArgument& argument : launch->arguments)
-      if (argument.memory) settle(*argument.memory, home);
+    if (const Kernel* kernel = static_cast<Module*>(launch->module)->kernel(launch->kernel))
+      settleMemory(*launch, kernel->info, home);
   } else if (const auto* copy = std::get_if<port::Copy>(&operation.work)) {
-    if (copy->destination.memory) settle(*copy->destination.memory, home);
+    settleEnd(copy->destination, home);
   } else if (const auto* fill = std::get_if<port::Fill>(&operation.work)) {
     settle(*fill->memory, home);
   }
@@ -127,7 +133,10 @@ Executor::Drained Executor::drain(StreamCore& stream, Runner& runner,
       stream.release();
       return Drained::idle;
     }
-    const bool yields = assisting ? (*done)() : turn_over && ready_streams_.load() != 0;
+    // A spare hands the stream on as soon as there is a worker again.
+    const bool relieved = runner.spare && idle_workers_.load() != 0;
+    const bool yields =
+        assisting ? (*done)() : relieved || (turn_over && ready_streams_.load() != 0);
     if (!yields) continue;
     ready(stream);
     return Drained::yielded;
@@ -154,8 +163,10 @@ Executor::Drained Executor::drainOne(StreamCore& stream, Runner& runner, bool as
 }
 
 void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noexcept {
-  // On a described machine the PUs are not those that threads run on.
-  if (Runner::workerOf() || !(home_.topology->isDescribed() || affinityAllows(pus_))) return;
+  // A thread that runs elsewhere, too, would take a sub-device's work to its neighbour's PUs. On a
+  // described machine they are not those that threads run on.
+  const bool anywhere = !binds_ || home_.topology->isDescribed();
+  if (Runner::workerOf() || !(anywhere || isBoundWithin(pus_))) return;
   const KernelFloatScope floats;
   Runner& runner = Runner::current();
   bool refused = false;
@@ -216,7 +227,8 @@ port::OperationStatus Executor::runLaunch(StreamCore& stream, port::Operation& o
       Job* job = newJob(runner);
       if (job && job->frame.prepare(launch) == CL_SUCCESS) {
         taken_over = true;
-        job->begin(true, stream, operation, start, cutLaunch(job->frame, done, workers_.size()));
+        assignGroups(*job, launch, done);
+        job->begin(true, stream, operation, start, cutLaunch(job->frame, done, width()));
         runJob(*job, runner);
         return CL_SUCCESS;
       }
@@ -229,6 +241,14 @@ port::OperationStatus Executor::runLaunch(StreamCore& stream, port::Operation& o
     done += step;
   }
   return CL_SUCCESS;
+}
+
+void Executor::assignGroups(Job& job, const port::Launch& launch, uint64_t done) noexcept {
+  job.pools.clear();
+  if (home_.nodes.size() < 2) return;
+  const Kernel* kernel = static_cast<Module*>(launch.module)->kernel(launch.kernel);
+  const std::vector<NodeGroups> groups = groupsByNode(launch, kernel->info, home_);
+  if (!groups.empty()) job.pools.fill(groups, done, job.frame.groups());
 }
 
 template <class Request>
@@ -244,7 +264,7 @@ port::OperationStatus Executor::runTransfer(StreamCore& stream, port::Operation&
   }
   taken_over = true;
   job->transfer = transfer;
-  const uint64_t piece = std::max<uint64_t>(1, transfer.units() / (4 * workers_.size()));
+  const uint64_t piece = std::max<uint64_t>(1, transfer.units() / (4 * width()));
   job->begin(false, stream, operation, start, {0, transfer.units(), piece});
   runJob(*job, runner);
   return CL_SUCCESS;
@@ -258,7 +278,7 @@ Job* Executor::freeJob() {
     return free;
   });
   if (job) return job;
-  auto made = std::make_unique<Job>(*this, unsigned(workers_.size()));
+  auto made = std::make_unique<Job>(*this, unsigned(width()), home_.nodes.size());
   job = made.get();
   auto shared = shared_.lock();
   // Room for all of them everywhere, so that nothing is allocated under way.

@@ -18,15 +18,25 @@ constexpr time_t shutdown_seconds = 5;
 
 }  // namespace
 
-Executor::Executor(Home home, std::vector<unsigned> pus)
-    : home_(std::move(home)), pus_(std::move(pus)), process_(getpid()) {
+Executor::Executor(Home home, const std::vector<Seat>& seats, bool binds)
+    : home_(std::move(home)), binds_(binds), process_(getpid()) {
+  const auto hire = [&](const Seat& seat) {
+    Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
+    worker.runner.executor = this;
+    worker.runner.node = seat.node;
+    worker.executor = this;
+    worker.seat = seat;
+    return &worker;
+  };
   auto shared = shared_.lock();
-  for (const unsigned pu : pus_) {
-    auto& worker = workers_.emplace_back(std::make_unique<Worker>());
-    worker->runner.executor = this;
-    worker->executor = this;
-    worker->pu = pu;
-    shared->sleepers.push_back(worker.get());
+  for (const Seat& seat : seats) {
+    if (seat.pu < CPU_SETSIZE) CPU_SET(seat.pu, &pus_);
+    shared->sleepers.push_back(hire(seat));
+  }
+  for (unsigned i = 0; i < most_spares; ++i) {
+    Worker* spare = hire(seats[i % seats.size()]);
+    spare->spare = spare->runner.spare = true;
+    shared->spares.push_back(spare);
   }
   countIdle(*shared);
 }
@@ -69,10 +79,13 @@ void* Executor::threadMain(void* argument) noexcept {
   Executor& executor = *worker.executor;
   pthread_setname_np(pthread_self(), "weft-cpu");
   // Where binding is not allowed the system places the thread.
-  executor.home_.topology->bindThread(worker.pu);
+  if (executor.binds_) executor.home_.topology->bindThread(worker.seat.pu);
   setKernelFloatState();
   Runner::adopt(worker.runner);
-  executor.work(worker);
+  if (worker.spare)
+    executor.watch(worker);
+  else
+    executor.work(worker);
   if (executor.orphaned_by_.load(std::memory_order_relaxed) != &worker) return nullptr;
   pthread_detach(pthread_self());
   if (executor.joinAll(&worker)) delete &executor;
@@ -104,7 +117,14 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
       if (searches || lock->searcher == &worker) lock->searcher = searches ? &worker : nullptr;
       countIdle(*lock);
     }
-    if (found || lock->stop) return task;
+    if (found || lock->stop) {
+      if (Worker* const watchman = postWatchman(*lock)) {
+        lock.native().unlock();
+        wakeSpare(watchman);
+        lock.native().lock();
+      }
+      return task;
+    }
     setHot(worker.runner, false);
     if (searches) {
       lock.native().unlock();
@@ -131,6 +151,7 @@ Job* Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
 Executor::Task Executor::takeTask(Shared& shared) noexcept {
   if (StreamCore* stream = shared.first) {
     remove(shared, *stream);
+    ++shared.taken;
     return {stream, nullptr};
   }
   return {nullptr, openJob(shared, nullptr)};
@@ -150,14 +171,15 @@ void Executor::spin() noexcept {
 
 // True when another thread woke the worker, false when its time was up.
 bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
-  const bool others_awake = lock->sleepers.size() + 1 < workers_.size();
+  const bool others_awake = lock->sleepers.size() + 1 < width();
   const bool timed = others_awake && !lock->ticker;
   if (timed) lock->ticker = &worker;
   worker.woken.store(0, std::memory_order_relaxed);
   lock->sleepers.push_back(&worker);
   countIdle(*lock);
   lock.native().unlock();
-  bool woken = wait(worker, timed);
+  const timespec tick{0, tick_ns};
+  bool woken = wait(worker, timed ? &tick : nullptr);
   lock.native().lock();
   if (!woken) {
     auto& sleepers = lock->sleepers;
@@ -170,11 +192,10 @@ bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
   return woken;
 }
 
-bool Executor::wait(Worker& worker, bool timed) noexcept {
-  const timespec tick{0, tick_ns};
+bool Executor::wait(Worker& worker, const timespec* limit) noexcept {
   while (worker.woken.load(std::memory_order_acquire) == 0) {
-    futexWait(worker.woken, 0, timed ? &tick : nullptr);
-    if (timed) break;
+    futexWait(worker.woken, 0, limit);
+    if (limit) break;
   }
   return worker.woken.load(std::memory_order_acquire) != 0;
 }
@@ -189,7 +210,7 @@ Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
   auto& sleepers = shared.sleepers;
   if (sleepers.empty()) return nullptr;
   auto place = sleepers.end() - 1;
-  if (sleepers.size() > 1 && int((*place)->pu) == sched_getcpu()) --place;
+  if (sleepers.size() > 1 && int((*place)->seat.pu) == sched_getcpu()) --place;
   Worker* worker = *place;
   sleepers.erase(place);
   if (shared.ticker == worker) shared.ticker = nullptr;
@@ -252,7 +273,7 @@ void Executor::ready(StreamCore& stream) noexcept {
   // Once the stream is in the list its operations may finish and its owner go. Workers are waited
   // for by dispose(); other threads need a reference.
   const Ref<Executor> keep(Runner::workerOf() == this ? nullptr : this);
-  Worker* woken = nullptr;
+  Worker *woken = nullptr, *watchman = nullptr;
   {
     auto shared = shared_.lock();
     append(*shared, stream);
@@ -262,8 +283,10 @@ void Executor::ready(StreamCore& stream) noexcept {
       shared->searcher = woken;
       if (woken) countIdle(*shared);
     }
+    watchman = postWatchman(*shared);
   }
   wake(woken);
+  wakeSpare(watchman);
 }
 
 // Takes the token of a stream that waits in the ready list.
@@ -272,6 +295,7 @@ bool Executor::claim(StreamCore& stream) noexcept {
   auto shared = shared_.lock();
   if (!stream.queued.load(std::memory_order_relaxed)) return false;
   remove(*shared, stream);
+  ++shared->taken;
   return true;
 }
 
@@ -280,10 +304,14 @@ void Executor::dispose() noexcept {
   // there: all of it is left alone.
   if (getpid() != process_) return;
   std::vector<Worker*> sleepers;
+  Worker* watchman = nullptr;
   {
     auto shared = shared_.lock();
     shared->stop = true;
     sleepers.swap(shared->sleepers);
+    sleepers.insert(sleepers.end(), shared->spares.begin(), shared->spares.end());
+    shared->spares.clear();
+    watchman = shared->watchman;
     shared->ticker = nullptr;
     shared->searcher = nullptr;
   }
@@ -291,6 +319,10 @@ void Executor::dispose() noexcept {
     if (!worker->made) continue;
     worker->woken.store(1, std::memory_order_release);
     futexWake(worker->woken);
+  }
+  if (watchman) {  // whose thread somebody may be about to make
+    watchman->woken.store(1, std::memory_order_release);
+    futexWake(watchman->woken);
   }
   if (Runner::workerOf() == this) {
     // The last reference went in a callback on a worker, which cannot wait for itself.

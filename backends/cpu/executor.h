@@ -5,6 +5,11 @@
 // millisecond. A stream that becomes ready wakes a sleeper unless the searcher will see it, or a
 // worker that is in the middle of tiny operations will be back before a sleeper could be up; if
 // that worker's operation turns out not to be tiny after all, the ticker finds the stream.
+//
+// Streams that wait while every worker is busy get a watchman: one of a few spare threads looks
+// after a while whether anything moved, and takes a stream if not. So an operation that waits for
+// another one of its device, or for ever, holds up nobody, not even where the device is a single
+// PU.
 #pragma once
 
 #include <pthread.h>
@@ -26,13 +31,21 @@ namespace weft::cpu {
 
 class StreamCore;
 
+// Where a worker sits.
+struct Seat {
+  unsigned pu = 0;                    // the system's number
+  size_t node = GroupPools::no_node;  // an index of Home::nodes
+};
+
 // Shared by a device and its streams. Threads are made when there is work for them, and joined when
 // the last reference goes. A worker that runs an operation for ever is its operation's trouble: the
-// other workers go on. (A device of one unit has no others.)
+// other workers, and most_spares times a spare one, go on.
 class Executor final : public Object {
  public:
-  // `pus`: the system's numbers of those that the workers are bound to.
-  Executor(Home home, std::vector<unsigned> pus);
+  static constexpr unsigned most_spares = 4;
+
+  // One worker per seat, bound to its PU if `binds`.
+  Executor(Home home, const std::vector<Seat>& seats, bool binds);
 
   // Makes the first worker, so that a system that refuses threads is found out here. Throws.
   void start();
@@ -55,7 +68,8 @@ class Executor final : public Object {
   struct Worker {
     Runner runner;
     Executor* executor = nullptr;
-    unsigned pu = 0;
+    Seat seat;
+    bool spare = false;
     pthread_t thread{};
     bool made = false;  // has a thread, or is getting one; for whoever took it out of the sleepers
     std::atomic<bool> joinable{false};  // `thread` is set
@@ -72,6 +86,9 @@ class Executor final : public Object {
     std::vector<Worker*> sleepers;  // those not made yet are at the front
     Worker* searcher = nullptr;
     Worker* ticker = nullptr;
+    std::vector<Worker*> spares;  // those that have nothing to do
+    Worker* watchman = nullptr;   // the one that is awake, or about to be, to look after streams
+    uint64_t taken = 0;           // streams that somebody took
     bool stop = false;
   };
   using Lock = Guarded<Shared, SpinMutex>::Lock;
@@ -92,12 +109,19 @@ class Executor final : public Object {
   static Job* openJob(Shared& shared, const StreamCore* of) noexcept;
   void spin() noexcept;
   bool sleep(Lock& lock, Worker& worker) noexcept;
-  bool wait(Worker& worker, bool timed) noexcept;
+  static bool wait(Worker& worker, const timespec* limit) noexcept;
   void countIdle(Shared& shared) noexcept;
 
   Worker* pickSleeper(Shared& shared) noexcept;
   void wake(Worker* worker) noexcept;
   void wakeHelpers(unsigned wanted) noexcept;
+
+  // Under the lock: the spare that has to look after streams that nobody is there for, if any.
+  Worker* postWatchman(Shared& shared) noexcept;
+  void wakeSpare(Worker* spare) noexcept;
+  void watch(Worker& spare) noexcept;
+  StreamCore* standWatch(Lock& lock, Worker& spare) noexcept;
+  static void rest(Lock& lock, Worker& spare) noexcept;
   void setHot(Runner& runner, bool hot) noexcept;
 
   void append(Shared& shared, StreamCore& stream) noexcept;
@@ -107,7 +131,9 @@ class Executor final : public Object {
   Drained drain(StreamCore& stream, Runner& runner, const std::function<bool()>* done) noexcept;
   Drained drainOne(StreamCore& stream, Runner& runner, bool assisting) noexcept;
   Job* joinJob(StreamCore& stream) noexcept;
-  bool mayShare() const noexcept { return workers_.size() > 1; }
+  // Workers but for the spare ones.
+  size_t width() const noexcept { return workers_.size() - most_spares; }
+  bool mayShare() const noexcept { return width() > 1; }
   void considerWaking(Runner& runner, const port::Operation& operation) noexcept;
   // False when a job took the operation over; then the job finishes it.
   bool execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept;
@@ -118,6 +144,7 @@ class Executor final : public Object {
                                     const Request& request, Runner& runner, port::Nanoseconds start,
                                     bool& taken_over) noexcept;
 
+  void assignGroups(Job& job, const port::Launch& launch, uint64_t done) noexcept;
   Job* newJob(Runner& runner) noexcept;
   Job* freeJob();
   void runJob(Job& job, Runner& runner) noexcept;
@@ -128,9 +155,10 @@ class Executor final : public Object {
   bool joinAll(const Worker* except) noexcept;
 
   const Home home_;
-  const std::vector<unsigned> pus_;
+  const bool binds_;
+  cpu_set_t pus_{};  // what threads that help the workers have to keep to
   const pid_t process_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // spare ones last
   Guarded<Shared, SpinMutex> shared_;
   // Copies of what is in `shared_`, for looking at without the lock.
   std::atomic<unsigned> ready_streams_{0};

@@ -53,8 +53,8 @@ class Doorway {
 
 }  // namespace
 
-Job::Job(Executor& executor, unsigned slots)
-    : executor_(executor), arena_(int(slots), slots), gates_(slots) {}
+Job::Job(Executor& executor, unsigned slots, size_t nodes)
+    : pools(nodes), executor_(executor), arena_(int(slots), slots), gates_(slots) {}
 
 bool Job::admit(Runner& runner) {
   if (runner.admitted && arena_.is_active()) return true;
@@ -172,7 +172,14 @@ void Job::run(uint64_t begin, uint64_t end, Runner& runner) noexcept {
     return;
   }
   const port::Nanoseconds start = now();
-  const port::OperationStatus status = frame.run(begin, end, runner.scratch);
+  port::OperationStatus status = 0;
+  const auto run = [&](uint64_t from, uint64_t to) {
+    if (status == 0) status = frame.run(from, to, runner.scratch);
+  };
+  if (pools.filled())
+    pools.take(runner.node, end - begin, run);
+  else
+    run(begin, end);
   frame.timing().record(now() - start, (end - begin) * frame.itemsPerGroup());
   if (status != 0) status_.store(status, std::memory_order_relaxed);
 }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/cpu/group_pools.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/runner.h"
 #include "backends/cpu/transfer.h"
@@ -34,8 +35,8 @@ class Job {
     uint64_t piece = 1;  // what is stolen at a time
   };
 
-  // At most `slots` threads take part at once.
-  Job(Executor& executor, unsigned slots);
+  // At most `slots` threads take part at once, on that many NUMA nodes.
+  Job(Executor& executor, unsigned slots, size_t nodes);
 
   // Makes oneTBB know the calling thread; once before it takes part in anything. False when the
   // process is ending: oneTBB's own globals may be gone, and nobody may enter it for the first
@@ -45,6 +46,9 @@ class Job {
   // What to run; set one before begin().
   LaunchFrame frame;
   Transfer transfer;
+  // Where filled, what says which groups a thread gets: then a piece is a number of groups, and not
+  // those that it is made of.
+  GroupPools pools;
 
   void begin(bool launch, StreamCore& stream, port::Operation& operation, port::Nanoseconds start,
              const Cut& cut) noexcept;

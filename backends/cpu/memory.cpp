@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <map>
+#include <numeric>
 
 #include "backends/cpu/system.h"
 #include "core/error.h"
@@ -15,6 +17,8 @@ namespace {
 
 constexpr size_t default_alignment = 128;
 constexpr size_t huge_page = size_t(2) << 20;
+constexpr size_t page = 4096;
+constexpr unsigned launches_before_move = 100;
 // From this size on an allocation is checked against what is free now, which reads /proc.
 constexpr size_t checked_bytes = size_t(64) << 20;
 
@@ -73,8 +77,22 @@ class HeapMemory final : public port::Memory {
   size_t bytes_;
 };
 
+class MappedMemory;
+// By their addresses. Never destroyed: memory may be released while the process exits.
+auto& mappings() {
+  static auto* const all = new Guarded<std::map<uint64_t, MappedMemory*>>;
+  return *all;
+}
+
 // Whole pages straight from the system, aligned so that huge pages fit, untouched until used.
 class MappedMemory final : public port::Memory {
+  // Spread: by transfers, which do not know who will use the bytes.
+  enum class State : uint8_t { nowhere, spread, placed };
+  struct Place {
+    NodeSet nodes;
+    Layout layout;
+  };
+
  public:
   MappedMemory(size_t bytes, size_t alignment)
       : reservation_(bytes), bytes_(bytes), mapped_(bytes + std::max(alignment, huge_page)) {
@@ -85,30 +103,93 @@ class MappedMemory final : public port::Memory {
     host_ = reinterpret_cast<std::byte*>(start);
     // Advice only: where it is refused the memory has small pages.
     madvise(host_, bytes_, MADV_HUGEPAGE);
+    try {
+      mappings().lock()->emplace(start, this);
+    } catch (...) {
+      munmap(base_, mapped_);
+      throw;
+    }
   }
-  ~MappedMemory() override { munmap(base_, mapped_); }
+  ~MappedMemory() override {
+    mappings().lock()->erase(deviceAddress());
+    munmap(base_, mapped_);
+  }
   size_t size() const override { return bytes_; }
   std::byte* host() const override { return host_; }
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(host_); }
 
-  bool settled() const noexcept { return settled_.load(std::memory_order_relaxed); }
-  void place(const Home& home) noexcept {
-    auto own = home_.lock();
-    settled_.store(true, std::memory_order_relaxed);
-    if (*own == home.nodes) return;
-    if (home.topology->placeMemory(host_, bytes_, home.nodes)) *own = home.nodes;
+  bool settled() const noexcept { return state_.load() != State::nowhere; }
+  bool awaitsLayout() noexcept {
+    const State state = state_.load(std::memory_order_relaxed);
+    if (state == State::spread)
+      return launches_.fetch_add(1, std::memory_order_relaxed) + 1 == launches_before_move;
+    return state == State::nowhere;
   }
-  NodeSet home() const { return *home_.lock(); }
+  // As the home says, or in these runs, as launches use it.
+  void spread(const Home& home) noexcept;
+  void place(const Home& home, const Layout& layout) noexcept {
+    place(home, layout, State::placed);
+  }
+  NodeSet home() const { return place_.lock()->nodes; }
+  Layout layout() const { return place_.lock()->layout; }
+  bool holds(uint64_t address) const {
+    const uint64_t begin = deviceAddress();
+    return address >= begin && address - begin < bytes_;
+  }
 
  private:
+  void place(const Home& home, const Layout& layout, State state) noexcept;
+
   Reservation reservation_;
   size_t bytes_;
   size_t mapped_;
   void* base_;
   std::byte* host_;
-  std::atomic<bool> settled_{false};
-  mutable Guarded<NodeSet> home_;
+  std::atomic<State> state_{State::nowhere};
+  std::atomic<unsigned> launches_{0};
+  mutable Guarded<Place> place_;
 };
+
+// As many neighbouring pages on each node as it has units among those of the device.
+Layout inBlocks(size_t bytes, const Home& home) {
+  Layout layout;
+  const auto all = std::accumulate(home.units.begin(), home.units.end(), uint64_t{0});
+  const size_t pages = (bytes + page - 1) / page;
+  uint64_t units = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < home.nodes.size(); ++i) {
+    units += home.units[i];
+    const size_t end = std::min(bytes, size_t(double(pages) * double(units) / double(all)) * page);
+    if (end > begin) layout.push_back({begin, end, home.nodes[i]});
+    begin = end;
+  }
+  return layout;
+}
+
+void MappedMemory::spread(const Home& home) noexcept try {
+  const bool several = home.nodes.size() > 1;
+  if (several && home.spread == Spread::blocks)
+    place(home, inBlocks(bytes_, home));
+  else
+    place(home, {}, several ? State::spread : State::placed);
+} catch (...) {
+  // As below.
+}
+
+void MappedMemory::place(const Home& home, const Layout& layout, State state) noexcept try {
+  auto own = place_.lock();
+  state_.store(state, std::memory_order_relaxed);
+  if (own->nodes == home.nodes && own->layout == layout) return;
+  const bool is_spread = own->nodes == home.nodes && own->layout.empty();
+  if (!is_spread && !home.topology->placeMemory(host_, bytes_, home.nodes)) return;
+  own->nodes = home.nodes;
+  own->layout.clear();
+  for (const NodeRun& run : layout)
+    if (home.topology->placeMemory(host_ + run.begin, run.end - run.begin, {run.node}))
+      own->layout.push_back(run);
+} catch (...) {
+  // No memory to remember it by: what was not placed is where the system puts it.
+}
 
 }  // namespace
 
@@ -123,19 +204,48 @@ std::unique_ptr<port::Memory> importMemory(void* host, size_t bytes) {
   return std::make_unique<HostMemory>(host, bytes);
 }
 
+namespace {
+
+MappedMemory* mapped(port::Memory& memory, const Home& home) noexcept {
+  return home.nodes.empty() ? nullptr : dynamic_cast<MappedMemory*>(&memory);
+}
+
+}  // namespace
+
 void settle(port::Memory& memory, const Home& home) noexcept {
-  auto* const mapped = home.nodes.empty() ? nullptr : dynamic_cast<MappedMemory*>(&memory);
-  if (mapped && !mapped->settled()) mapped->place(home);
+  auto* const own = mapped(memory, home);
+  if (own && !own->settled()) own->spread(home);
 }
 
 void moveHome(port::Memory& memory, const Home& home) noexcept {
-  auto* const mapped = home.nodes.empty() ? nullptr : dynamic_cast<MappedMemory*>(&memory);
-  if (mapped) mapped->place(home);
+  if (auto* const own = mapped(memory, home)) own->spread(home);
+}
+
+bool awaitsLayout(port::Memory& memory) noexcept {
+  auto* const own = dynamic_cast<MappedMemory*>(&memory);
+  return own && own->awaitsLayout();
+}
+
+void settleAs(port::Memory& memory, const Home& home, const Layout& layout) noexcept {
+  if (auto* const own = mapped(memory, home)) own->place(home, layout);
 }
 
 NodeSet homeOf(const port::Memory& memory) {
-  const auto* const mapped = dynamic_cast<const MappedMemory*>(&memory);
-  return mapped ? mapped->home() : NodeSet();
+  const auto* const own = dynamic_cast<const MappedMemory*>(&memory);
+  return own ? own->home() : NodeSet();
+}
+
+Layout layoutOf(const port::Memory& memory) {
+  const auto* const own = dynamic_cast<const MappedMemory*>(&memory);
+  return own ? own->layout() : Layout();
+}
+
+port::Memory* memoryAt(uint64_t address) noexcept {
+  auto all = mappings().lock();
+  auto next = all->upper_bound(address);
+  if (next == all->begin()) return nullptr;
+  MappedMemory* const candidate = std::prev(next)->second;
+  return candidate->holds(address) ? candidate : nullptr;
 }
 
 }  // namespace weft::cpu

@@ -16,8 +16,10 @@ class Fitness {
     return own;
   }
 
-  bool allows(unsigned pu) const noexcept {
-    return affinity_known_ && pu < CPU_SETSIZE && CPU_ISSET(pu, &affinity_);
+  bool isWithin(const cpu_set_t& pus) const noexcept {
+    cpu_set_t common;
+    CPU_AND(&common, &affinity_, &pus);
+    return affinity_known_ && CPU_EQUAL(&common, &affinity_);
   }
 
   // Threads may be bound anew at any time; reading the mask is a system call.
@@ -65,12 +67,10 @@ void Runner::adopt(Runner& runner) noexcept { adopted = &runner; }
 
 Executor* Runner::workerOf() noexcept { return adopted ? adopted->executor : nullptr; }
 
-bool affinityAllows(const std::vector<unsigned>& pus) noexcept {
+bool isBoundWithin(const cpu_set_t& pus) noexcept {
   Fitness& fitness = Fitness::current();
   fitness.refresh();
-  for (const unsigned pu : pus)
-    if (fitness.allows(pu)) return true;
-  return false;
+  return fitness.isWithin(pus);
 }
 
 bool stackHolds(size_t bytes) noexcept { return Fitness::current().stackHolds(bytes); }

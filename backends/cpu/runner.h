@@ -2,11 +2,13 @@
 // waits for something.
 #pragma once
 
+#include <sched.h>
 #include <tbb/task_group.h>
 
 #include <atomic>
 #include <vector>
 
+#include "backends/cpu/group_pools.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/scratch.h"
 
@@ -16,8 +18,10 @@ class Executor;
 
 // Used by its thread alone, `gate` and what follows it aside (see Job).
 struct Runner {
-  Executor* executor = nullptr;  // a worker's; nullptr on an application thread
-  bool hot = false;              // a worker in the middle of tiny operations
+  Executor* executor = nullptr;       // a worker's; nullptr on an application thread
+  bool hot = false;                   // a worker in the middle of tiny operations
+  bool spare = false;                 // see Executor
+  size_t node = GroupPools::no_node;  // a worker's, an index of Home::nodes
   Scratch scratch;
   LaunchFrame frame;
 
@@ -35,8 +39,8 @@ struct Runner {
   static Executor* workerOf() noexcept;
 };
 
-// May the calling thread run something on these PUs? Its affinity is cached.
-bool affinityAllows(const std::vector<unsigned>& pus) noexcept;
+// Does the calling thread run on these PUs only? Its affinity is cached.
+bool isBoundWithin(const cpu_set_t& pus) noexcept;
 // Is that much of the calling thread's stack left?
 bool stackHolds(size_t bytes) noexcept;
 

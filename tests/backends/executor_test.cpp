@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backends/cpu/backend.h"
+#include "backends/cpu/executor.h"
 #include "tests/support/test_image.h"
 #include "tests/support/test_operation.h"
 #include "tests/support/unit_sets.h"
@@ -116,7 +117,7 @@ TEST_F(ExecutorTest, ThreadsComeWithTheFirstStreamAndGoWithTheDevice) {
   TestOperation operation(launch.whole());
   stream->submit(operation);
   ASSERT_TRUE(operation.wait());
-  EXPECT_LE(workers().size(), units());
+  EXPECT_LE(workers().size(), units() + cpu::Executor::most_spares);
   device.reset();
   EXPECT_FALSE(workers().empty());
   stream.reset();
@@ -183,6 +184,80 @@ TEST_F(ExecutorTest, SpinningKernelHangsOnlyItself) {
   ASSERT_TRUE(hung.wait() && behind.wait());
 }
 
+// As many kernels as there are threads wait for the one that has none.
+TEST_F(ExecutorTest, SpareThreadsFreeWhatWaits) {
+  auto part = device->partition(singles(1)).at(0);
+  auto flag = part->allocate(64, 64);
+  auto* set = reinterpret_cast<uint32_t*>(flag->host());
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 1);
+  waiting.memory(flag.get());
+  TestLaunch setting(*module, kernelIndex("set_flag"), 1);
+  setting.memory(flag.get());
+  constexpr int waiters = cpu::Executor::most_spares;
+  for (const auto order : {port::Order::in_order, port::Order::unordered}) {
+    *set = 0;
+    std::vector<std::unique_ptr<port::Stream>> streams;
+    std::vector<std::unique_ptr<TestOperation>> operations;
+    for (int i = 0; i <= waiters; ++i) {
+      // An unordered stream may run all of them.
+      if (i == 0 || order == port::Order::in_order) streams.push_back(part->createStream(order));
+      operations.push_back(
+          std::make_unique<TestOperation>(i < waiters ? waiting.whole() : setting.whole()));
+      streams.back()->submit(*operations.back());
+    }
+    for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+  }
+}
+
+// A stream that a spare took over goes on in order, and back to the worker.
+TEST_F(ExecutorTest, SpareThreadsKeepTheOrder) {
+  auto part = device->partition(singles(1)).at(0);
+  auto flag = part->allocate(64, 64);
+  *reinterpret_cast<uint32_t*>(flag->host()) = 0;
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 1), tiny(*module, kernelIndex("empty"), 1);
+  waiting.memory(flag.get());
+  auto hung = part->createStream(port::Order::in_order),
+       other = part->createStream(port::Order::in_order);
+  TestOperation blocked(waiting.whole());
+  hung->submit(blocked);
+  std::vector<std::unique_ptr<TestOperation>> operations;
+  for (int i = 0; i < 300; ++i) {
+    operations.push_back(std::make_unique<TestOperation>(tiny.whole()));
+    other->submit(*operations.back());
+    if (i != 100) continue;
+    ASSERT_TRUE(operations.back()->wait());
+    EXPECT_FALSE(blocked.isFinished());
+    __atomic_store_n(reinterpret_cast<uint32_t*>(flag->host()), 1, __ATOMIC_RELEASE);
+  }
+  for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+  ASSERT_TRUE(blocked.wait());
+  for (size_t i = 1; i < operations.size(); ++i)
+    EXPECT_LT(operations[i - 1]->rank, operations[i]->rank);
+}
+
+// A child's kernel that waits for ever leaves its parent, on the same processor, a share of it.
+TEST_F(ExecutorTest, ChildThatSpinsDoesNotHoldUpItsParent) {
+  auto part = device->partition(singles(1)).at(0);
+  auto child = part->partition(singles(1)).at(0);
+  auto flag = part->allocate(64, 64), data = part->allocate(4096, 64);
+  *reinterpret_cast<uint32_t*>(flag->host()) = 0;
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 1), work(*module, kernelIndex("busy"), 100);
+  waiting.memory(flag.get());
+  work.value(20'000).memory(data.get());
+  auto of_child = child->createStream(port::Order::in_order),
+       of_parent = part->createStream(port::Order::in_order);
+  TestOperation hung(waiting.whole());
+  of_child->submit(hung);
+  for (int i = 0; i < 5; ++i) {
+    TestOperation operation(work.whole());
+    of_parent->submit(operation);
+    ASSERT_TRUE(operation.wait());
+  }
+  EXPECT_FALSE(hung.isFinished());
+  __atomic_store_n(reinterpret_cast<uint32_t*>(flag->host()), 1, __ATOMIC_RELEASE);
+  ASSERT_TRUE(hung.wait());
+}
+
 // A long launch on every worker gives one up for what another stream wants.
 TEST_F(ExecutorTest, ShortOperationsPassLongOnes) {
   if (units() < 2) GTEST_SKIP() << "one processor only";
@@ -246,6 +321,30 @@ TEST(CpuBackend, EnvironmentLimitsUnits) {
   EXPECT_EQ(cpu::makeBackend()->discover(diagnostics).size(), 1u);
   EXPECT_EQ(diagnostics.size(), 1u);
   unsetenv("WEFT_CPU_MAX_COMPUTE_UNITS");
+}
+
+TEST(CpuBackend, BindingIsASetting) {
+  const auto processors = [](const char* binding) {
+    setenv("WEFT_CPU_BINDING", binding, 1);
+    auto part = discover()->partition(singles(1)).at(0);
+    unsetenv("WEFT_CPU_BINDING");
+    int count = 0;
+    const port::HostCall call{[](void* user) {
+                                cpu_set_t set;
+                                if (sched_getaffinity(0, sizeof set, &set) == 0)
+                                  *static_cast<int*>(user) = CPU_COUNT(&set);
+                              },
+                              &count};
+    auto stream = part->createStream(port::Order::in_order);
+    TestOperation operation(call);
+    stream->submit(operation);
+    EXPECT_TRUE(operation.wait());
+    return count;
+  };
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
+  EXPECT_EQ(processors("none"), CPU_COUNT(&own));
+  EXPECT_EQ(processors("pu"), 1);
 }
 
 TEST(CpuBackend, PrivateMemoryGivesEachDeviceASpace) {

@@ -213,7 +213,7 @@ TEST_F(Nodes, DevicesOfSeveralNodesInterleave) {
   use(*device, *memory);
   EXPECT_EQ(cpu::homeOf(*memory), (cpu::NodeSet{0, 1, 2, 3}));
   cpu::Settings settings;
-  settings.interleave = false;
+  settings.spread = cpu::Spread::first_touch;
   auto other = device->allocate(4 << 20, 128);
   use(*deviceOf(machine, settings), *other);
   EXPECT_EQ(cpu::homeOf(*other), cpu::NodeSet());

@@ -1,4 +1,6 @@
 // One program on several devices of one context.
+#include <algorithm>
+
 #include "tests/e2e/several_devices.h"
 
 namespace weft::e2e {
@@ -95,6 +97,44 @@ TEST_F(SubDevices, BuiltForSomeRunsOnThose) {
   EXPECT_EQ(launch(0), CL_INVALID_PROGRAM_EXECUTABLE);
   EXPECT_EQ(launch(1), CL_SUCCESS);
   EXPECT_EQ(cl.clFinish(queues[1]), CL_SUCCESS);
+}
+
+// Buffers with pages of their own, on each part and on the whole, with work-groups that touch
+// neighbouring bytes, in their order and against it.
+TEST_F(SubDevices, BigBuffersGoAround) {
+  constexpr char shift_source[] = R"(
+    kernel void shift(global int* to, global const int* from, int by) {
+      size_t i = get_global_id(0), last = get_global_size(0) - 1;
+      to[i] = from[last - i] + by;
+    })";
+  constexpr size_t count = 1 << 20;
+  const OwnedProgram program = built(shift_source);
+  const OwnedKernel shift = kernel(program, "shift");
+  std::vector<cl_int> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<cl_int>(i);
+  const OwnedMem memories[2] = {upload(values), upload(std::vector<cl_int>(count, 0))};
+  size_t from = 0;
+  for (cl_int round = 0; round < 8; ++round)
+    for (const OwnedQueue& on : queues) {
+      const cl_mem to_handle = memories[1 - from], from_handle = memories[from];
+      ASSERT_EQ(cl.clEnqueueMigrateMemObjects(on, 1, &to_handle, 0, 0, nullptr, nullptr),
+                CL_SUCCESS);
+      ASSERT_EQ(cl.clSetKernelArg(shift, 0, sizeof to_handle, &to_handle), CL_SUCCESS);
+      ASSERT_EQ(cl.clSetKernelArg(shift, 1, sizeof from_handle, &from_handle), CL_SUCCESS);
+      ASSERT_EQ(cl.clSetKernelArg(shift, 2, sizeof round, &round), CL_SUCCESS);
+      ASSERT_EQ(
+          cl.clEnqueueNDRangeKernel(on, shift, 1, nullptr, &count, nullptr, 0, nullptr, nullptr),
+          CL_SUCCESS);
+      ASSERT_EQ(cl.clFinish(on), CL_SUCCESS);
+      from = 1 - from;
+      std::reverse(values.begin(), values.end());
+      for (cl_int& value : values) value += round;
+    }
+  std::vector<cl_int> result(count);
+  ASSERT_EQ(cl.clEnqueueReadBuffer(queues[0], memories[from], CL_TRUE, 0, count * sizeof(cl_int),
+                                   result.data(), 0, nullptr, nullptr),
+            CL_SUCCESS);
+  EXPECT_EQ(result, values);
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ class Svm : public SeveralDevices {
         CL_SUCCESS);
   }
   bool has(cl_device_svm_capabilities wanted) const { return capabilities & wanted; }
+  void spinWhileOthersWork(const OwnedQueue& own, cl_device_id device);
 
   cl_device_svm_capabilities capabilities = 0;
   std::vector<void*> allocations;
@@ -255,25 +256,23 @@ TEST_F(Svm, AtomicsOfHostAndDevicesAddUp) {
 // A kernel that waits for a word which the host writes after the enqueue holds up nobody but
 // itself: not the enqueue, nor a user event that sets it off, nor what else the host asks for
 // meanwhile.
-TEST_F(Svm, SpinningKernelsHoldUpOnlyThemselves) {
-  if (!has(CL_DEVICE_SVM_ATOMICS)) GTEST_SKIP() << "no SVM atomics";
+void Svm::spinWhileOthersWork(const OwnedQueue& own, cl_device_id device) {
   auto* words = allocate<std::atomic<cl_int>>(2, atomics);
   words[0].store(0);
   words[1].store(0);
   const OwnedKernel answer = kernel(program, "answer"), twice = kernel(program, "twice");
   setPointer(answer, 0, words);
   setPointer(answer, 1, words + 1);
-  const OwnedQueue& whole = queues.back();  // one unit spins, another goes on
   OwnedEvent gate = makeUserEvent(), spinning;
   const cl_event wait = gate;
   const size_t one = 1;
   ASSERT_EQ(
-      cl.clEnqueueNDRangeKernel(whole, answer, 1, nullptr, &one, nullptr, 1, &wait, spinning.out()),
+      cl.clEnqueueNDRangeKernel(own, answer, 1, nullptr, &one, nullptr, 1, &wait, spinning.out()),
       CL_SUCCESS);
-  ASSERT_EQ(cl.clFlush(whole), CL_SUCCESS);
+  ASSERT_EQ(cl.clFlush(own), CL_SUCCESS);
   ASSERT_EQ(cl.clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
 
-  const OwnedQueue other(cl.clCreateCommandQueue(context, devices.back(), 0, nullptr));
+  const OwnedQueue other(cl.clCreateCommandQueue(context, device, 0, nullptr));
   const OwnedMem memory = upload(std::vector<cl_int>(100, 4));
   const cl_mem handle = memory;
   ASSERT_EQ(cl.clSetKernelArg(twice, 0, sizeof handle, &handle), CL_SUCCESS);
@@ -287,8 +286,39 @@ TEST_F(Svm, SpinningKernelsHoldUpOnlyThemselves) {
             CL_COMPLETE);
 
   words[0].store(41, std::memory_order_release);
-  ASSERT_EQ(cl.clFinish(whole), CL_SUCCESS);
+  ASSERT_EQ(cl.clFinish(own), CL_SUCCESS);
   EXPECT_EQ(words[1].load(), 42);
+}
+
+// The second time on a sub-device of one unit, whose only thread spins.
+TEST_F(Svm, SpinningKernelsHoldUpOnlyThemselves) {
+  if (!has(CL_DEVICE_SVM_ATOMICS)) GTEST_SKIP() << "no SVM atomics";
+  spinWhileOthersWork(queues.back(), devices.back());
+  spinWhileOthersWork(queues.front(), devices.front());
+}
+
+// Large enough to have pages of its own, which migration may move.
+TEST_F(Svm, MigratesBetweenDevices) {
+  constexpr size_t count = 1 << 20;
+  auto* data = allocate<cl_int>(count);
+  map(queues.back(), data, count * sizeof *data);
+  std::iota(data, data + count, 0);
+  unmap(queues.back(), data);
+  ASSERT_EQ(cl.clFinish(queues.back()), CL_SUCCESS);
+  const OwnedKernel twice = kernel(program, "twice");
+  setPointer(twice, 0, data);
+  const void* pointer = data;
+  for (const OwnedQueue& on : queues)
+    for (const size_t bytes : {size_t{0}, size_t{4096}, count * sizeof *data}) {
+      ASSERT_EQ(cl.clEnqueueSVMMigrateMem(on, 1, &pointer, &bytes, 0, 0, nullptr, nullptr),
+                CL_SUCCESS);
+      if (bytes == 0) launch(on, twice, count);
+      ASSERT_EQ(cl.clFinish(on), CL_SUCCESS);
+    }
+  map(queues.back(), data, count * sizeof *data);
+  for (size_t i = 0; i < count; ++i) ASSERT_EQ(data[i], cl_int(i << queues.size())) << i;
+  unmap(queues.back(), data);
+  ASSERT_EQ(cl.clFinish(queues.back()), CL_SUCCESS);
 }
 
 }  // namespace

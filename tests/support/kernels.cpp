@@ -108,6 +108,24 @@ KERNEL(wait_flag) {
   });
 }
 
+// (uint64_t ns, uint64_t meetings, global uint64_t* log, global uint8_t* data): each group computes
+// for that long and adds one to the first byte of its 64 KiB of data. The first `meetings` arrivals
+// of groups log which group they are, and each waits for the next one: so two threads take turns.
+KERNEL(take_turns) {
+  const auto ns = value<uint64_t>(arguments[0]), meetings = value<uint64_t>(arguments[1]);
+  auto* log = pointer<std::atomic<uint64_t>>(arguments[2]);
+  auto* data = pointer<uint8_t>(arguments[3]);
+  forEachGroup(*record, *box, [&](uint64_t g) {
+    const uint64_t arrival = meetings ? log[0].fetch_add(1) : 0;
+    if (arrival < meetings) {
+      log[1 + arrival].store(g);
+      while (arrival + 1 < meetings && log[0].load() < arrival + 2) _mm_pause();
+    }
+    for (const uint64_t end = nanoseconds() + ns; nanoseconds() < end;) _mm_pause();
+    data[g << 16] += 1;
+  });
+}
+
 // (global uint32_t* flag): sets it.
 KERNEL(set_flag) {
   auto* flag = pointer<std::atomic<uint32_t>>(arguments[0]);

@@ -24,6 +24,7 @@ const Row rows[] = {
     {"who", {value, global_pointer}},
     {"wait_flag", {global_pointer}},
     {"set_flag", {global_pointer}},
+    {"take_turns", {value, value, global_pointer, global_pointer}},
     {"float_state", {global_pointer}},
     {"local_memory", {global_pointer, local_pointer, local_pointer}},
     {"program_scope", {global_pointer}},
@@ -31,6 +32,18 @@ const Row rows[] = {
     {"empty", {}},
     {"huge_context", {}},
 };
+
+// 64 KiB for each group, one after the other.
+void describeSlices(ArgumentInfo& argument) {
+  AccessStep group, bytes, offset;
+  group.code = AccessCode::group_id;
+  bytes.code = AccessCode::constant;
+  bytes.value = 1 << 16;
+  offset.code = AccessCode::multiply;
+  offset.b = 1;
+  argument.reads_known = argument.writes_known = true;
+  argument.accesses = {{true, true, false, 2, 1 << 16, {group, bytes, offset}}};
+}
 
 KernelInfo describe(const Row& row) {
   KernelInfo info;
@@ -47,6 +60,7 @@ KernelInfo describe(const Row& row) {
     info.lane_context_bytes = 16;
     info.arguments[2].alignment = 64;
   }
+  if (info.name == "take_turns") describeSlices(info.arguments[3]);
   if (info.name == "huge_context") {
     info.symbol = "empty";
     info.lane_context_bytes = 1 << 20;  // more than any thread has for a group of 1024
