@@ -58,10 +58,23 @@ std::string bytesText(uint64_t bytes) {
   return fmt::format("{} KiB", bytes / kib);
 }
 
-// The GPUs of a place in the machine.
+// The GPUs of a place in the machine: of a NUMA node, where they are next to one.
 using Attached = std::map<hwloc_obj_t, std::vector<Box>>;
 
-Box boxOf(hwloc_obj_t object, const Attached& attached) {
+// Kinds of cores, where there are several: a greater number is a faster kind.
+void describeKind(hwloc_topology_t topology, hwloc_obj_t core, Box& box) {
+  const int kind = hwloc_cpukinds_get_by_cpuset(topology, core->cpuset, 0);
+  int efficiency = -1;
+  if (hwloc_cpukinds_get_nr(topology, 0) < 2 || kind < 0 ||
+      hwloc_cpukinds_get_info(topology, unsigned(kind), nullptr, &efficiency, nullptr, nullptr,
+                              0) != 0 ||
+      efficiency < 0)
+    return;
+  box.title += fmt::format(", class {}", efficiency);
+  if (efficiency > 0) box.colour = "#b5d9ec";
+}
+
+Box boxOf(hwloc_topology_t topology, hwloc_obj_t object, const Attached& attached) {
   Box box;
   for (const Kind& kind : kinds) {
     if (kind.type != object->type) continue;
@@ -73,12 +86,16 @@ Box boxOf(hwloc_obj_t object, const Attached& attached) {
     box.title += " " + bytesText(object->attr->cache.size);
   else if (object->type != HWLOC_OBJ_MACHINE && object->os_index != HWLOC_UNKNOWN_INDEX)
     box.title += fmt::format(" {}", object->os_index);
-  if (object->type == HWLOC_OBJ_NUMANODE)
-    box.title += ", " + bytesText(object->attr->numanode.local_memory);
+  if (object->type == HWLOC_OBJ_NUMANODE) {
+    const uint64_t bytes = object->attr->numanode.local_memory;
+    box.title += bytes ? ", " + bytesText(bytes) : ", no memory";
+    box.wide = true;
+  }
+  if (object->type == HWLOC_OBJ_CORE) describeKind(topology, object, box);
   for (hwloc_obj_t o = object->memory_first_child; o; o = o->next_sibling)
-    box.inside.push_back(boxOf(o, attached));
+    box.inside.push_back(boxOf(topology, o, attached));
   for (hwloc_obj_t o = object->first_child; o; o = o->next_sibling)
-    if (!hwloc_obj_type_is_icache(o->type)) box.inside.push_back(boxOf(o, attached));
+    if (!hwloc_obj_type_is_icache(o->type)) box.inside.push_back(boxOf(topology, o, attached));
   if (const auto gpus = attached.find(object); gpus != attached.end())
     box.inside.insert(box.inside.end(), gpus->second.begin(), gpus->second.end());
   return box;
@@ -154,11 +171,13 @@ void attach(hwloc_topology_t topology, const cl::Device& device, Attached& attac
                                                  pci.pci_device, pci.pci_function);
   if (!object) return;
   hwloc_obj_t place = hwloc_get_non_io_ancestor_obj(topology, object);
-  attached[place].push_back({bus + " " + device.getInfo<CL_DEVICE_NAME>(), "#f6cfc8", {}});
   for (hwloc_obj_t node = nullptr;
-       (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));)
-    if (hwloc_bitmap_isset(place->nodeset, node->os_index))
-      row.domains.push_back(fmt::format("at NUMA node {}", node->os_index));
+       (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node));) {
+    if (!hwloc_bitmap_isset(place->nodeset, node->os_index)) continue;
+    row.domains.push_back(fmt::format("at NUMA node {}", node->os_index));
+    if (hwloc_bitmap_weight(place->nodeset) == 1) place = node;
+  }
+  attached[place].push_back({bus + " " + device.getInfo<CL_DEVICE_NAME>(), "#f6cfc8", {}, true});
 }
 
 }  // namespace
@@ -173,7 +192,7 @@ int showTopology(const std::string& form) {
     rows.push_back(rowOf(device));
     attach(topology.get(), device, attached, rows.back());
   }
-  const Box machine = boxOf(hwloc_get_root_obj(topology.get()), attached);
+  const Box machine = boxOf(topology.get(), hwloc_get_root_obj(topology.get()), attached);
   fmt::print("{}", form == "svg" ? asSvg(machine, rows) : asText(machine, rows));
   return 0;
 }
