@@ -196,6 +196,11 @@ cl_bitfield halfAtomics(const Device& device) { return floatAtomics(device, "fp1
 constexpr cl_device_info single_atomic_capabilities = 0x4231, double_atomic_capabilities = 0x4232,
                          half_atomic_capabilities = 0x4233;
 
+std::vector<size_t> subGroupSizes(const Device& device) {
+  if (device.capabilities().max_sub_groups == 0) return {};
+  return {port::sub_group_sizes.begin(), port::sub_group_sizes.end()};
+}
+
 std::vector<cl_uint> processors(const Device& device) {
   std::vector<cl_uint> numbers;
   for (const port::ComputeUnit& unit : device.capabilities().units)
@@ -255,7 +260,8 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, always<cl_bool{CL_TRUE}>},
     {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
      [](D d) { return featureFlag(d, "__opencl_c_work_group_collective_functions"); }},
-    {CL_DEVICE_MAX_NUM_SUB_GROUPS, always<cl_uint{0}>},
+    {CL_DEVICE_MAX_NUM_SUB_GROUPS, capability<cl_uint, &C::max_sub_groups>},
+    {CL_DEVICE_SUB_GROUP_SIZES_INTEL, by<subGroupSizes>},
     {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, always<cl_bool{CL_FALSE}>},
     {CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, always<cl_bool{CL_TRUE}>},
 

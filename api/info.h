@@ -21,6 +21,8 @@ class Answer {
   Answer(size_t capacity, void* destination, size_t* size_ret)
       : capacity_(capacity), destination_(destination), size_ret_(size_ret) {}
 
+  size_t capacity() const { return capacity_; }
+
   // "CL_INVALID_VALUE if size in bytes specified by param_value_size is < size of return type and
   // param_value is not NULL."
   void bytes(const void* data, size_t size) {

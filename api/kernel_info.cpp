@@ -36,6 +36,8 @@ constexpr InfoRow<const KernelOnDevice> work_group_rows[] = {
      [](const KernelOnDevice& k) { return k.device.capabilities().preferred_work_group_multiple; }},
     {CL_KERNEL_PRIVATE_MEM_SIZE,
      [](const KernelOnDevice& k) -> cl_ulong { return k.code.info().private_bytes; }},
+    // "[...] the amount of spill memory [...] a device may return 0": nobody counts it.
+    {CL_KERNEL_SPILL_MEM_SIZE_INTEL, always<cl_ulong{0}>},
 };
 
 cl_kernel_arg_address_qualifier addressQualifier(const ArgumentInfo& argument) {
@@ -80,9 +82,9 @@ constexpr InfoRow<const ArgumentInfo> argument_rows[] = {
     {CL_KERNEL_ARG_NAME, [](const ArgumentInfo& a) { return a.name; }},
 };
 
-// "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is
-// NULL but there is more than one device associated with kernel."
-KernelOnDevice select(Kernel& kernel, cl_device_id handle) {
+}  // namespace
+
+KernelOnDevice selectDevice(Kernel& kernel, cl_device_id handle) {
   if (!handle) {
     require(kernel.devices().size() == 1, CL_INVALID_DEVICE, "which device?");
     return {kernel, *kernel.devices().front().device, kernel.devices().front()};
@@ -92,8 +94,6 @@ KernelOnDevice select(Kernel& kernel, cl_device_id handle) {
   require(code != nullptr, CL_INVALID_DEVICE, "the kernel is not built for the device");
   return {kernel, device, *code};
 }
-
-}  // namespace
 
 constinit const InfoTable<Kernel> kernel_info = rows;
 constinit const InfoTable<const KernelOnDevice> kernel_work_group_info = work_group_rows;
@@ -118,29 +118,10 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
                                             size_t param_value_size, void* param_value,
                                             size_t* param_value_size_ret) {
   return call([&] {
-    const KernelOnDevice selected = select(toKernel(kernel), device);
+    const KernelOnDevice selected = selectDevice(toKernel(kernel), device);
     query(kernel_work_group_info, selected, param_name, param_value_size, param_value,
           param_value_size_ret);
   });
-}
-
-// "CL_INVALID_OPERATION if device does not support subgroups." None does.
-cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device,
-                                           cl_kernel_sub_group_info, size_t, const void*, size_t,
-                                           void*, size_t*) {
-  return call([&] {
-    select(toKernel(kernel), device);
-    throw Error(CL_INVALID_OPERATION, "the device does not support sub-groups");
-  });
-}
-
-cl_int CL_API_CALL clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device,
-                                              cl_kernel_sub_group_info param_name,
-                                              size_t input_value_size, const void* input_value,
-                                              size_t param_value_size, void* param_value,
-                                              size_t* param_value_size_ret) {
-  return clGetKernelSubGroupInfo(kernel, device, param_name, input_value_size, input_value,
-                                 param_value_size, param_value, param_value_size_ret);
 }
 
 // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel."

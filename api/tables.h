@@ -22,6 +22,10 @@ struct KernelOnDevice {
   const DeviceKernel& code;
 };
 
+// "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel or if device is
+// NULL but there is more than one device associated with kernel."
+KernelOnDevice selectDevice(Kernel& kernel, cl_device_id device);
+
 extern const InfoTable<Platform> platform_info;
 extern const InfoTable<Device> device_info;
 extern const InfoTable<Context> context_info;

@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 4;
+constexpr uint32_t format_version = 5;
 
 struct FileHeader {
   char magic[8];
@@ -156,8 +156,8 @@ void fields(S& s, ArgumentInfo& a) {
 template <class S>
 void fields(S& s, KernelInfo& k) {
   all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
-      k.local_bytes, k.private_bytes, k.lane_context_bytes, k.stack_bytes, k.uniform_groups,
-      k.has_barriers, k.uses_printf, k.split_hazards);
+      k.required_sub_group_size, k.local_bytes, k.private_bytes, k.lane_context_bytes,
+      k.stack_bytes, k.uniform_groups, k.has_barriers, k.uses_printf, k.split_hazards);
 }
 
 template <class S>

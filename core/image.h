@@ -80,15 +80,21 @@ struct KernelInfo {
   std::vector<ArgumentInfo> arguments;
   std::array<uint64_t, 3> required_local_size{0, 0, 0};  // 0: none
   std::array<uint64_t, 3> hinted_local_size{0, 0, 0};
-  uint64_t local_bytes = 0;         // static local memory
-  uint64_t private_bytes = 0;       // per work-item: CL_KERNEL_PRIVATE_MEM_SIZE
-  uint64_t lane_context_bytes = 0;  // see CpuKernelEntry
-  uint64_t stack_bytes = 0;         // host stack that the entry may use beyond a small frame
+  uint32_t required_sub_group_size = 0;  // 0: none
+  uint64_t local_bytes = 0;              // static local memory
+  uint64_t private_bytes = 0;            // per work-item: CL_KERNEL_PRIVATE_MEM_SIZE
+  uint64_t lane_context_bytes = 0;       // see CpuKernelEntry
+  uint64_t stack_bytes = 0;              // host stack that the entry may use beyond a small frame
   // Every group has the enqueued size: OpenCL C before 2.0, or -cl-uniform-work-group-size.
   bool uniform_groups = false;
   bool has_barriers = false;
   bool uses_printf = false;
   uint32_t split_hazards = all_split_hazards;  // until the code was looked at
+
+  // On devices that run work-items as lanes.
+  uint32_t subGroupSize() const {
+    return required_sub_group_size ? required_sub_group_size : port::default_sub_group_size;
+  }
 };
 
 struct Image {

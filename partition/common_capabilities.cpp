@@ -16,7 +16,8 @@ constexpr uint64_t Capabilities::* least_bytes[] = {
     &Capabilities::local_memory_bytes, &Capabilities::constant_buffer_bytes,
     &Capabilities::printf_buffer_bytes};
 constexpr uint32_t Capabilities::* least_counts[] = {&Capabilities::max_constant_arguments,
-                                                     &Capabilities::max_parameter_bytes};
+                                                     &Capabilities::max_parameter_bytes,
+                                                     &Capabilities::max_sub_groups};
 constexpr bool Capabilities::* flags[] = {
     &Capabilities::fp64,   &Capabilities::fp16,           &Capabilities::denormals,
     &Capabilities::printf, &Capabilities::native_kernels, &Capabilities::host_unified_memory,

@@ -33,13 +33,20 @@ port::MemorySpace newMemorySpace() {
 }
 
 constexpr const char* language_extensions[] = {
-    "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_khr_extended_async_copies",
-    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",    "cl_ext_float_atomics",
+    "cl_khr_int64_base_atomics",        "cl_khr_int64_extended_atomics",
+    "cl_khr_extended_async_copies",     "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",       "cl_ext_float_atomics",
+    "cl_khr_subgroup_ballot",           "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_extended_types",   "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_non_uniform_vote", "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",          "cl_khr_subgroup_shuffle_relative",
+    "cl_intel_required_subgroup_size",
 };
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",
     "__opencl_c_program_scope_global_variables",
     "__opencl_c_work_group_collective_functions",
+    "__opencl_c_subgroups",
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
@@ -152,6 +159,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.max_work_group_size = max_work_group;
   c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
   c.preferred_work_group_multiple = vectorLanes(target);
+  c.max_sub_groups = max_work_group / port::sub_group_sizes.front();
   c.fp64 = true;
   c.fp16 = true;
   c.host_unified_memory = true;

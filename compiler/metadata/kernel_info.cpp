@@ -169,6 +169,8 @@ std::vector<KernelInfo> readKernels(const llvm::Module& module) {
       kernel.arguments.push_back(readArgument(argument));
     kernel.required_local_size = sizeMetadata(function, "reqd_work_group_size");
     kernel.hinted_local_size = sizeMetadata(function, "work_group_size_hint");
+    kernel.required_sub_group_size =
+        static_cast<uint32_t>(numberOperand(function.getMetadata("intel_reqd_sub_group_size"), 0));
     kernel.uniform_groups = function.getFnAttribute("uniform-work-group-size").getValueAsBool();
     kernel.attributes = attributes(function, kernel);
     kernels.push_back(std::move(kernel));

@@ -21,9 +21,9 @@ using Builder = llvm::IRBuilder<>;
 
 constexpr uint64_t capacity_multiple = 64;
 
-// The way for lanes that went apart: takes every lane through the region that it is at, until all
-// agree again. Returns what they agree on. Parameters are those of a region, with a pointer to all
-// group slots in place of these.
+// The way for lanes that went apart: takes every lane through the region that it is at (where
+// sub-groups meet, those that may go on), until all agree again. Returns what they agree on.
+// Parameters are those of a region, with a pointer to all group slots in place of these.
 class DivergentFunction {
  public:
   DivergentFunction(llvm::Module& module, const KernelBody& body, SplitKernel& split)
@@ -60,10 +60,13 @@ void DivergentFunction::emit(const KernelBody& body) {
   RegionCaller caller(body, arguments);
   Builder builder(BasicBlock::Create(function_->getContext(), "entry", function_));
   StateRange range = StateRange::create(builder);
+  std::optional<LaneChoice> choice;
+  if (split_.has_meetings) choice.emplace(builder, body, split_);
   BasicBlock* phase = BasicBlock::Create(function_->getContext(), "phase", function_);
   builder.CreateBr(phase);
   builder.SetInsertPoint(phase);
   range.reset(builder);
+  if (choice) choice->emit(builder, caller);
   llvm::SmallVector<Value*> values, results;
   for (unsigned i = 0; i < split_.group_slots.size(); ++i) {
     results.push_back(builder.CreateStructGEP(slots_, frame, i));
@@ -75,6 +78,7 @@ void DivergentFunction::emit(const KernelBody& body) {
   BasicBlock* end = BasicBlock::Create(function_->getContext(), "end", function_);
   builder.CreateCondBr(range.agree(builder), end, phase);
   builder.SetInsertPoint(end);
+  emitAllActive(builder, body.sub_groups, caller);
   builder.CreateRet(builder.CreateLoad(builder.getInt32Ty(), range.least));
 }
 
@@ -85,7 +89,9 @@ Value* DivergentFunction::step(Builder& builder, RegionCaller& caller, const Lan
   Value* state = builder.CreateLoad(builder.getInt32Ty(), place);
   BasicBlock* from = builder.GetInsertBlock();
   BasicBlock* join = BasicBlock::Create(builder.getContext(), "join", function_);
-  llvm::SwitchInst* choice = builder.CreateSwitch(state, join, split_.done());
+  Value* region =
+      split_.has_meetings ? builder.CreateXor(state, uint64_t{LaneChoice::goes_on}) : state;
+  llvm::SwitchInst* choice = builder.CreateSwitch(region, join, split_.done());
   llvm::SmallVector<std::pair<Value*, BasicBlock*>> next{{state, from}};
   for (unsigned k = 0; k < split_.done(); ++k) {
     BasicBlock* block = BasicBlock::Create(builder.getContext(), "region", function_);
@@ -306,6 +312,7 @@ void EntryEmitter::enterGroup(const std::array<Value*, 3>& group) {
     caller.hidden(env::local_size + d) =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, enqueued, rest);
   }
+  emitAllActive(builder_, body_.sub_groups, caller);
   emitGroup(caller);
 }
 

@@ -4,6 +4,7 @@
 #include <llvm/IR/Function.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/passes/sub_groups.h"
 #include "compiler/passes/work_items.h"
 #include "core/image.h"
 
@@ -21,6 +22,7 @@ struct KernelBody {
   llvm::Function* function = nullptr;
   std::string name;
   std::vector<ArgumentSource> arguments;  // of the kernel's own parameters
+  SubGroupUse sub_groups;
 
   unsigned firstHidden() const { return static_cast<unsigned>(arguments.size()); }
   llvm::Argument* hidden(unsigned parameter) const {

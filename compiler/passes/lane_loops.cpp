@@ -80,6 +80,13 @@ void emitRows(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& loc
 
 }  // namespace
 
+void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* name,
+                 llvm::function_ref<void(llvm::Value*)> emit) {
+  CountedLoop loop(builder, count, name);
+  emit(loop.counter());
+  loop.close(loopProperties(builder.getContext(), nullptr));
+}
+
 void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
                      unsigned width, llvm::function_ref<void(const Lane&, llvm::Value*)> emit) {
   llvm::Function* function = builder.GetInsertBlock()->getParent();

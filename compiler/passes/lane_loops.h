@@ -24,4 +24,8 @@ void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>
 void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
                      unsigned width, llvm::function_ref<void(const Lane&, llvm::Value*)> emit);
 
+// A loop over 0 to `count`, which is not 0.
+void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* name,
+                 llvm::function_ref<void(llvm::Value*)> emit);
+
 }  // namespace weft::compiler

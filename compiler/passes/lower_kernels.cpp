@@ -98,6 +98,9 @@ llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
         llvm::find_if(kernels, [&](const KernelInfo& k) { return k.name == kernel->getName(); });
     if (info == kernels.end())
       return llvm::createStringError("no description of kernel '" + kernel->getName() + "'");
+    if (!llvm::is_contained(port::sub_group_sizes, info->subGroupSize()))
+      return llvm::createStringError("kernel '" + kernel->getName() + "' requires sub-groups of " +
+                                     llvm::Twine(info->subGroupSize()) + " work-items");
     lowerKernel(*kernel, machine, *info, options);
   }
   dropConvergence(module);

@@ -279,6 +279,10 @@ void RegionBuilder::annotate() {
 SplitKernel Splitter::split() {
   llvm::removeUnreachableBlocks(function_);
   barriers_ = isolateBarriers(function_);
+  reserveSubGroupSlots(body_.sub_groups, result_.layout);
+  result_.has_meetings =
+      llvm::any_of(barriers_, [](const Barrier& barrier) { return isMeeting(*barrier.call); });
+  if (result_.has_meetings) sortByProgramOrder(function_, barriers_);
   for (unsigned i = 0; i < barriers_.size(); ++i) barrier_of_[barriers_[i].block] = i;
   prologue_ = &function_.getEntryBlock();
   first_ = prologue_->splitBasicBlock(prologue_->begin(), "start");
@@ -303,6 +307,7 @@ SplitKernel Splitter::split() {
   for (unsigned i = 0; i <= barriers_.size(); ++i) {
     result_.regions.push_back(RegionBuilder(*this, i).build());
     result_.regions.back().uniform_outcome = uniform_outcomes[i];
+    result_.regions.back().after_meeting = i > 0 && isMeeting(*barriers_[i - 1].call);
   }
   function_.eraseFromParent();
   body_.function = nullptr;

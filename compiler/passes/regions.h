@@ -28,6 +28,7 @@ struct VectorRegion {
 struct Region {
   llvm::Function* function = nullptr;
   llvm::SmallVector<unsigned> outcomes;  // sorted
+  bool after_meeting = false;            // of a sub-group (sub_groups.h)
   bool uniform_outcome = false;          // all lanes that run it agree
   llvm::MDNode* access_group = nullptr;  // of the accesses that lanes may do in any order
   std::optional<VectorRegion> vector;
@@ -39,6 +40,7 @@ struct SplitKernel {
   ContextLayout layout;
   unsigned state_slot = 0;  // an i32 per lane: where it goes on; only with divergent outcomes
   bool keeps_state = false;
+  bool has_meetings = false;      // of sub-groups
   bool shares_variables = false;  // lanes use one private array, one after the other
 
   unsigned done() const { return static_cast<unsigned>(regions.size()); }

@@ -7,6 +7,7 @@
 #include <llvm/IR/InstIterator.h>
 
 #include "compiler/passes/generic_addresses.h"
+#include "compiler/passes/sub_groups.h"
 
 namespace weft::compiler {
 namespace {
@@ -46,6 +47,11 @@ constexpr std::array<llvm::StringLiteral, 3> barriers = {
     "_Z7barrierj",
     "_Z18work_group_barrierj",
     "_Z18work_group_barrierj12memory_scope",
+};
+constexpr std::array<llvm::StringLiteral, 3> meetings = {
+    "__weft_sub_group_meet",
+    "_Z17sub_group_barrierj",
+    "_Z17sub_group_barrierj12memory_scope",
 };
 
 const Query* findQuery(llvm::StringRef name) {
@@ -110,12 +116,17 @@ class QueryLowering {
 }  // namespace
 
 bool isWorkItemQuery(const llvm::Function& function) {
-  return function.isDeclaration() &&
-         (findQuery(function.getName()) != nullptr || isAddressQuery(function));
+  return function.isDeclaration() && (findQuery(function.getName()) != nullptr ||
+                                      isAddressQuery(function) || isSubGroupQuery(function));
 }
 
 bool isBarrier(const llvm::Function& function) {
-  return function.isDeclaration() && llvm::is_contained(barriers, function.getName());
+  return function.isDeclaration() && (llvm::is_contained(barriers, function.getName()) ||
+                                      llvm::is_contained(meetings, function.getName()));
+}
+
+bool isMeeting(const llvm::CallInst& barrier) {
+  return llvm::is_contained(meetings, barrier.getCalledFunction()->getName());
 }
 
 bool needsFence(const llvm::CallInst& barrier) {

@@ -37,7 +37,9 @@ inline constexpr llvm::StringLiteral services_query = "__weft_host_services";
 
 // Queries about a pointer (generic_addresses.h) count, too.
 bool isWorkItemQuery(const llvm::Function& function);
+// Meetings of a sub-group's lanes, too.
 bool isBarrier(const llvm::Function& function);
+bool isMeeting(const llvm::CallInst& barrier);
 // Does the barrier also order memory beyond the work-group?
 bool needsFence(const llvm::CallInst& barrier);
 

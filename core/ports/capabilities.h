@@ -29,6 +29,10 @@ struct Target {
 using MemorySpace = uint32_t;
 inline constexpr MemorySpace host_space = 0;
 
+// What a sub-group of the CPU device may be: lanes that follow each other, so any size would do.
+inline constexpr std::array<uint32_t, 3> sub_group_sizes = {8, 16, 32};
+inline constexpr uint32_t default_sub_group_size = 16;
+
 // Which memory of the host kernels can use in place, at the host's own addresses. The bits are
 // those of cl_device_svm_capabilities.
 enum SharedMemory : uint32_t {
@@ -80,6 +84,7 @@ struct Capabilities {
   size_t max_work_group_size = 1;
   std::array<size_t, 3> max_work_item_sizes{1, 1, 1};
   size_t preferred_work_group_multiple = 1;
+  uint32_t max_sub_groups = 0;  // in a work-group; 0: the device has no sub-groups
 
   uint64_t global_memory_bytes = 0;
   uint64_t max_allocation_bytes = 0;

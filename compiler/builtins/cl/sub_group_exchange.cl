@@ -1,0 +1,130 @@
+// Sub-groups: votes, ballots and values from other lanes.
+#include "sub_group.def"
+
+INLINE uint lowest(ulong lanes) { return (uint)ctz(lanes); }
+INLINE ulong lanes_below(uint lane) { return ((ulong)1 << lane) - 1; }
+INLINE uint4 as_mask(ulong lanes) { return (uint4)((uint)lanes, (uint)(lanes >> 32), 0, 0); }
+// A mask's bits; those behind the sub-group's width mean nothing.
+INLINE ulong as_lanes(uint4 mask) {
+  return (mask.x | (ulong)mask.y << 32) & lanes_below(__weft_sub_group_width());
+}
+
+// The active lanes whose predicate holds.
+INLINE ulong ballot(int predicate) {
+  const Member m = self();
+  OFFER(int, predicate, m);
+  meet();
+  const ulong active = active_lanes();
+  ulong lanes = 0;
+  for (uint i = 0; i < m.members; ++i)
+    if (IS_ACTIVE(active, i) && TAKE(int, i, m)) lanes |= (ulong)1 << i;
+  meet();
+  return lanes;
+}
+// The active lanes.
+INLINE ulong present(void) {
+  meet();
+  return active_lanes();
+}
+
+// Uniform ones.
+OVERLOAD int sub_group_all(int predicate) {
+  const Member m = self();
+  OFFER(int, predicate, m);
+  meet();
+  bool all = true;
+  for (uint i = 0; i < m.members; ++i) all &= TAKE(int, i, m) != 0;
+  meet();
+  return all;
+}
+OVERLOAD int sub_group_any(int predicate) {
+  const Member m = self();
+  OFFER(int, predicate, m);
+  meet();
+  bool any = false;
+  for (uint i = 0; i < m.members; ++i) any |= TAKE(int, i, m) != 0;
+  meet();
+  return any;
+}
+
+OVERLOAD int sub_group_elect(void) { return self().lane == lowest(present()); }
+OVERLOAD int sub_group_non_uniform_all(int predicate) { return ballot(!predicate) == 0; }
+OVERLOAD int sub_group_non_uniform_any(int predicate) { return ballot(predicate) != 0; }
+
+OVERLOAD uint4 sub_group_ballot(int predicate) { return as_mask(ballot(predicate)); }
+OVERLOAD int sub_group_inverse_ballot(uint4 mask) {
+  return (int)(as_lanes(mask) >> self().lane & 1);
+}
+OVERLOAD int sub_group_ballot_bit_extract(uint4 mask, uint index) {
+  return index < 64 ? (int)(as_lanes(mask) >> index & 1) : 0;
+}
+OVERLOAD uint sub_group_ballot_bit_count(uint4 mask) { return (uint)popcount(as_lanes(mask)); }
+OVERLOAD uint sub_group_ballot_inclusive_scan(uint4 mask) {
+  return (uint)popcount(as_lanes(mask) & lanes_below(self().lane + 1));
+}
+OVERLOAD uint sub_group_ballot_exclusive_scan(uint4 mask) {
+  return (uint)popcount(as_lanes(mask) & lanes_below(self().lane));
+}
+OVERLOAD uint sub_group_ballot_find_lsb(uint4 mask) { return lowest(as_lanes(mask)); }
+OVERLOAD uint sub_group_ballot_find_msb(uint4 mask) { return 63 - (uint)clz(as_lanes(mask)); }
+
+OVERLOAD uint4 get_sub_group_eq_mask(void) { return as_mask((ulong)1 << self().lane); }
+OVERLOAD uint4 get_sub_group_ge_mask(void) {
+  return as_mask(lanes_below(self().members) & ~lanes_below(self().lane));
+}
+OVERLOAD uint4 get_sub_group_gt_mask(void) {
+  return as_mask(lanes_below(self().members) & ~lanes_below(self().lane + 1));
+}
+OVERLOAD uint4 get_sub_group_le_mask(void) { return as_mask(lanes_below(self().lane + 1)); }
+OVERLOAD uint4 get_sub_group_lt_mask(void) { return as_mask(lanes_below(self().lane)); }
+
+// `from` is worked out behind the first meeting.
+#define DEFINE_TAKE(name, T, from, ...)     \
+  OVERLOAD T name(T x __VA_ARGS__) {        \
+    const Member m = self();                \
+    OFFER(T, x, m);                         \
+    meet();                                 \
+    const T result = TAKE(T, from, m);      \
+    meet();                                 \
+    return result;                          \
+  }
+#define COMMA ,
+#define DEFINE_BROADCASTS(n, V, T)                                               \
+  DEFINE_TAKE(sub_group_broadcast, T##n, source, COMMA uint source)              \
+  DEFINE_TAKE(sub_group_non_uniform_broadcast, T##n, source, COMMA uint source)
+#define ROTATED(cluster) (m.lane - m.lane % (cluster) + (m.lane + (uint)delta) % (cluster))
+#define DEFINE_SCALAR(T)                                                              \
+  DEFINE_TAKE(sub_group_broadcast_first, T, lowest(active_lanes()), )                 \
+  DEFINE_TAKE(sub_group_shuffle, T, source, COMMA uint source)                        \
+  DEFINE_TAKE(sub_group_shuffle_xor, T, m.lane ^ mask, COMMA uint mask)               \
+  DEFINE_TAKE(sub_group_shuffle_up, T, m.lane - delta, COMMA uint delta)              \
+  DEFINE_TAKE(sub_group_shuffle_down, T, m.lane + delta, COMMA uint delta)            \
+  DEFINE_TAKE(sub_group_rotate, T, ROTATED(__weft_sub_group_width()), COMMA int delta) \
+  DEFINE_TAKE(sub_group_clustered_rotate, T, ROTATED(cluster),                        \
+              COMMA int delta COMMA uint cluster)                                     \
+  OVERLOAD int sub_group_non_uniform_all_equal(T x) {                                 \
+    const Member m = self();                                                          \
+    OFFER(T, x, m);                                                                   \
+    meet();                                                                           \
+    const ulong active = active_lanes();                                              \
+    const T first = TAKE(T, lowest(active), m);                                       \
+    bool equal = true;                                                                \
+    for (uint i = 0; i < m.members; ++i)                                              \
+      if (IS_ACTIVE(active, i)) equal &= TAKE(T, i, m) == first;                      \
+    meet();                                                                           \
+    return equal;                                                                     \
+  }
+#define DEFINE_TYPE(T)         \
+  WIDTHS(DEFINE_BROADCASTS, T) \
+  DEFINE_SCALAR(T)
+DEFINE_TYPE(char)
+DEFINE_TYPE(uchar)
+DEFINE_TYPE(short)
+DEFINE_TYPE(ushort)
+DEFINE_TYPE(int)
+DEFINE_TYPE(uint)
+DEFINE_TYPE(long)
+DEFINE_TYPE(ulong)
+DEFINE_TYPE(half)
+DEFINE_TYPE(float)
+DEFINE_TYPE(double)
