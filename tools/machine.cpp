@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace weft::tools {
 namespace {
@@ -53,18 +54,19 @@ Size inRows(Figures& figures, size_t columns) {
   return all;
 }
 
-// The number of columns that comes nearest to the shape wanted, with few gaps in the last row.
+// The number of columns that comes nearest to the shape wanted, with little room left empty.
 size_t bestColumns(Figures& figures) {
   const bool leaves =
       std::all_of(figures.begin(), figures.end(), [](const Figure& f) { return f.inside.empty(); });
   const double wanted = leaves ? wanted_shape_of_leaves : wanted_shape;
+  double filled = 0;
+  for (const Figure& figure : figures) filled += double(figure.width) * figure.height;
   size_t best = 1;
   double least = 0;
   for (size_t columns = 1; columns <= figures.size(); ++columns) {
     const Size size = inRows(figures, columns);
-    const size_t places = (figures.size() + columns - 1) / columns * columns;
-    const double cost = std::abs(std::log(double(size.width) / size.height / wanted)) +
-                        2 * double(places - figures.size()) / double(places);
+    const double empty = 1 - filled / (double(size.width) * size.height);
+    const double cost = std::abs(std::log(double(size.width) / size.height / wanted)) + 5 * empty;
     if (columns > 1 && cost >= least) continue;
     best = columns;
     least = cost;
@@ -135,11 +137,26 @@ std::vector<std::string> wrapped(const std::string& text, size_t letters) {
 
 }  // namespace
 
+namespace {
+
+// The longest title that begins with a word: boxes of a kind have one width, whatever their
+// numbers.
+using Longest = std::map<std::string, int>;
+
+std::string kindOf(const Box& box) { return box.title.substr(0, box.title.find(' ')); }
+
+void measure(const Box& box, Longest& longest) {
+  int& width = longest[kindOf(box)];
+  width = std::max(width, widthOf(box.title));
+  for (const Box& inner : box.inside) measure(inner, longest);
+}
+
 // Below the title: wide ones above each other, then the others in rows.
-Figure arrange(const Box& box) {
-  Figure figure{&box, 0, 0, widthOf(box.title), line_height, {}};
+Figure arrange(const Box& box, const Longest& longest) {
+  Figure figure{&box, 0, 0, longest.at(kindOf(box)), line_height, {}};
   Figures wide, others;
-  for (const Box& inner : box.inside) (inner.wide ? wide : others).push_back(arrange(inner));
+  for (const Box& inner : box.inside)
+    (inner.wide ? wide : others).push_back(arrange(inner, longest));
   alignSizes(others);
   const Size size = others.empty() ? Size() : inRows(others, bestColumns(others));
   figure.width = std::max(figure.width, size.width);
@@ -160,6 +177,14 @@ Figure arrange(const Box& box) {
   figure.width += 2 * gap;
   figure.height += gap / 2;
   return figure;
+}
+
+}  // namespace
+
+Figure arrange(const Box& box) {
+  Longest longest;
+  measure(box, longest);
+  return arrange(box, longest);
 }
 
 std::string asText(const Box& machine, const std::vector<DeviceRow>& devices) {

@@ -168,7 +168,7 @@ class Counting {
   Counting(const Home& home, const std::vector<Operand>& operands) : home_(home) {
     for (const Operand& operand : operands)
       if (Layout layout = cpu::layoutOf(*operand.memory); !layout.empty())
-        placed_.push_back({operand, std::move(layout)});
+        placed_.emplace_back(operand, std::move(layout));
   }
 
   bool any() const { return !placed_.empty(); }
@@ -193,18 +193,19 @@ class Counting {
 
 }  // namespace
 
-void settleMemory(const port::Launch& launch, const KernelInfo& kernel, const Home& home) noexcept
+bool settleMemory(const port::Launch& launch, const KernelInfo& kernel, const Home& home) noexcept
     try {
   std::vector<Operand> homeless = operandsOf(launch);
   std::erase_if(homeless, [](const Operand& operand) { return !awaitsLayout(*operand.memory); });
-  if (homeless.empty()) return;
+  if (homeless.empty()) return true;
   if (home.nodes.size() > 1 && launch.slice.count() > 1) {
     settleByGroups(launch, kernel, home, homeless);
   } else {
     for (const Operand& operand : homeless) settle(*operand.memory, home);
   }
+  return true;
 } catch (...) {
-  // No memory to find out: it is where the system puts it.
+  return false;
 }
 
 std::vector<NodeGroups> groupsByNode(const port::Launch& launch, const KernelInfo& kernel,

@@ -22,8 +22,8 @@ struct NodeGroups {
 
 // Memory that has no home yet gets one: where the launch's groups run that use it. Each node is
 // thought to run a share of neighbouring groups, by its units; what several of them touch, and what
-// is not known, is spread.
-void settleMemory(const port::Launch& launch, const KernelInfo& kernel, const Home& home) noexcept;
+// is not known, is spread. False when there was no memory to find out by.
+bool settleMemory(const port::Launch& launch, const KernelInfo& kernel, const Home& home) noexcept;
 
 // For the groups that most of what they touch is on one node for, that node. Ascending; empty where
 // there are none.

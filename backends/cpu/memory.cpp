@@ -126,9 +126,10 @@ class MappedMemory final : public port::Memory {
     return state == State::nowhere;
   }
   // As the home says, or in these runs, as launches use it.
-  void spread(const Home& home) noexcept;
-  void place(const Home& home, const Layout& layout) noexcept {
-    place(home, layout, State::placed);
+  // False where that cannot be: then the rest is where the system puts it.
+  bool spread(const Home& home) noexcept;
+  bool place(const Home& home, const Layout& layout) noexcept {
+    return place(home, layout, State::placed);
   }
   NodeSet home() const { return place_.lock()->nodes; }
   Layout layout() const { return place_.lock()->layout; }
@@ -138,7 +139,7 @@ class MappedMemory final : public port::Memory {
   }
 
  private:
-  void place(const Home& home, const Layout& layout, State state) noexcept;
+  bool place(const Home& home, const Layout& layout, State state) noexcept;
 
   Reservation reservation_;
   size_t bytes_;
@@ -166,29 +167,28 @@ Layout inBlocks(size_t bytes, const Home& home) {
   return layout;
 }
 
-void MappedMemory::spread(const Home& home) noexcept try {
+bool MappedMemory::spread(const Home& home) noexcept try {
   const bool several = home.nodes.size() > 1;
-  if (several && home.spread == Spread::blocks)
-    place(home, inBlocks(bytes_, home));
-  else
-    place(home, {}, several ? State::spread : State::placed);
+  if (several && home.spread == Spread::blocks) return place(home, inBlocks(bytes_, home));
+  return place(home, {}, several ? State::spread : State::placed);
 } catch (...) {
-  // As below.
+  return false;
 }
 
-void MappedMemory::place(const Home& home, const Layout& layout, State state) noexcept try {
+bool MappedMemory::place(const Home& home, const Layout& layout, State state) noexcept try {
   auto own = place_.lock();
   state_.store(state, std::memory_order_relaxed);
-  if (own->nodes == home.nodes && own->layout == layout) return;
+  if (own->nodes == home.nodes && own->layout == layout) return true;
   const bool is_spread = own->nodes == home.nodes && own->layout.empty();
-  if (!is_spread && !home.topology->placeMemory(host_, bytes_, home.nodes)) return;
+  if (!is_spread && !home.topology->placeMemory(host_, bytes_, home.nodes)) return false;
   own->nodes = home.nodes;
   own->layout.clear();
   for (const NodeRun& run : layout)
     if (home.topology->placeMemory(host_ + run.begin, run.end - run.begin, {run.node}))
       own->layout.push_back(run);
+  return true;
 } catch (...) {
-  // No memory to remember it by: what was not placed is where the system puts it.
+  return false;
 }
 
 }  // namespace

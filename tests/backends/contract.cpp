@@ -18,7 +18,6 @@ struct Difference {
 constexpr Difference differences[] = {
     {"fake", "import", "its memory is not the host's"},
     {"fake", "host address", "its memory is not the host's"},
-    {"cpu_one_unit", "overlap", "one worker runs one operation at a time"},
 };
 
 std::shared_ptr<port::Device> root(port::Backend& backend) {

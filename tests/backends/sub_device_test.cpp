@@ -2,6 +2,8 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -173,6 +175,25 @@ TEST(SubDevice, ParentAndChildShareAProcessor) {
       std::min(of_parent.end, of_child.end) - std::max(of_parent.start, of_child.start);
   const auto longer = std::max(of_parent.end - of_parent.start, of_child.end - of_child.start);
   EXPECT_GT(double(overlap), 0.5 * double(longer));
+}
+
+// What the system says of pages that were placed, on this machine, whatever nodes it has.
+TEST(SubDevice, PagesAreBoundToANode) {
+  const Machine machine = cpu::Topology::ofThisProcess();
+  const cpu::NodeSet node{machine->nodes(machine->units()).back()};
+  auto memory = deviceOf(machine)->allocate(4 << 20, 128);
+  if (!machine->placeMemory(memory->host(), 4 << 20, node))
+    GTEST_SKIP() << "the system does not bind memory";
+  constexpr unsigned long of_address = 2;  // MPOL_F_ADDR
+  constexpr size_t most_nodes = 1024;
+  int policy = 0;
+  std::vector<unsigned long> nodes(most_nodes / 64);
+  ASSERT_EQ(syscall(SYS_get_mempolicy, &policy, nodes.data(), most_nodes,
+                    memory->host() + (4 << 20) - 1, of_address),
+            0);
+  EXPECT_NE(policy, 0);  // MPOL_DEFAULT
+  for (size_t i = 0; i < most_nodes; ++i)
+    EXPECT_EQ(nodes[i / 64] >> (i % 64) & 1, i == node[0] ? 1u : 0u) << i;
 }
 
 class Nodes : public ::testing::Test {
