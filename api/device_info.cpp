@@ -257,6 +257,16 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_QUEUE_ON_HOST_PROPERTIES,
      always<cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
                                         CL_QUEUE_PROFILING_ENABLE}>},
+    {khr::device_capabilities,
+     [](D d) {
+       return khr::capability_simultaneous_use |
+              (d.capabilities().printf ? khr::capability_printf : 0);
+     }},
+    {khr::device_supported_queue_properties,
+     always<cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                        CL_QUEUE_PROFILING_ENABLE}>},
+    {khr::device_required_queue_properties, always<cl_command_queue_properties{0}>},
+    {khr::device_mutable_dispatch_capabilities, always<khr::all_fields>},
     {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, always<cl_bool{CL_TRUE}>},
     {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
      [](D d) { return featureFlag(d, "__opencl_c_work_group_collective_functions"); }},

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "api/cl_weft_ext.h"
+#include "api/command_buffer_entry_points.h"
 #include "api/entry.h"
 #include "api/entry_points.h"
 #include "api/trace.h"
@@ -209,6 +210,25 @@ void* extensionFunction(const char* name) noexcept {
       named<clCreateCommandQueueWithPropertiesKHR>("clCreateCommandQueueWithPropertiesKHR"),
       named<clGetContextStatisticsWEFT>("clGetContextStatisticsWEFT"),
       named<clGetPlatformReportWEFT>("clGetPlatformReportWEFT"),
+      named<api::clCreateCommandBufferKHR>("clCreateCommandBufferKHR"),
+      named<api::clFinalizeCommandBufferKHR>("clFinalizeCommandBufferKHR"),
+      named<api::clRetainCommandBufferKHR>("clRetainCommandBufferKHR"),
+      named<api::clReleaseCommandBufferKHR>("clReleaseCommandBufferKHR"),
+      named<api::clEnqueueCommandBufferKHR>("clEnqueueCommandBufferKHR"),
+      named<api::clGetCommandBufferInfoKHR>("clGetCommandBufferInfoKHR"),
+      named<api::clCommandBarrierWithWaitListKHR>("clCommandBarrierWithWaitListKHR"),
+      named<api::clCommandCopyBufferKHR>("clCommandCopyBufferKHR"),
+      named<api::clCommandCopyBufferRectKHR>("clCommandCopyBufferRectKHR"),
+      named<api::clCommandCopyBufferToImageKHR>("clCommandCopyBufferToImageKHR"),
+      named<api::clCommandCopyImageKHR>("clCommandCopyImageKHR"),
+      named<api::clCommandCopyImageToBufferKHR>("clCommandCopyImageToBufferKHR"),
+      named<api::clCommandFillBufferKHR>("clCommandFillBufferKHR"),
+      named<api::clCommandFillImageKHR>("clCommandFillImageKHR"),
+      named<api::clCommandSVMMemcpyKHR>("clCommandSVMMemcpyKHR"),
+      named<api::clCommandSVMMemFillKHR>("clCommandSVMMemFillKHR"),
+      named<api::clCommandNDRangeKernelKHR>("clCommandNDRangeKernelKHR"),
+      named<api::clUpdateMutableCommandsKHR>("clUpdateMutableCommandsKHR"),
+      named<api::clGetMutableCommandInfoKHR>("clGetMutableCommandInfoKHR"),
   };
   const auto found = std::find_if(std::begin(functions), std::end(functions),
                                   [&](const NamedFunction& f) { return f.name == name; });

@@ -5,15 +5,18 @@
 #include <stdexcept>
 
 #include "api/cl_weft_ext.h"
+#include "core/command_buffer_khr.h"
 
 namespace weft::api {
 namespace {
 
-constexpr std::array<std::string_view, 8> host_extensions = {
+constexpr std::array<std::string_view, 10> host_extensions = {
     "cl_khr_icd",
     "cl_khr_extended_versioning",
     "cl_khr_create_command_queue",
     "cl_khr_device_uuid",
+    khr::command_buffer_name,
+    khr::mutable_dispatch_name,
     CL_WEFT_STATISTICS_EXTENSION_NAME,
     CL_WEFT_REPORT_EXTENSION_NAME,
     "cl_khr_spirv_linkonce_odr",
@@ -21,12 +24,14 @@ constexpr std::array<std::string_view, 8> host_extensions = {
 };
 
 // Those whose version is not 1.0.0.
-constexpr std::pair<std::string_view, cl_version> later_versions[] = {
+constexpr std::pair<std::string_view, cl_version> other_versions[] = {
     {"cl_khr_integer_dot_product", CL_MAKE_VERSION(2, 0, 0)},
+    {khr::command_buffer_name, khr::command_buffer_version},
+    {khr::mutable_dispatch_name, khr::mutable_dispatch_version},
 };
 
 cl_version versionOf(std::string_view name) {
-  for (const auto& [extension, version] : later_versions)
+  for (const auto& [extension, version] : other_versions)
     if (name == extension) return version;
   return CL_MAKE_VERSION(1, 0, 0);
 }

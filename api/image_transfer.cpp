@@ -1,5 +1,6 @@
 // Specification 5.3.3 to 5.3.5: reading, writing, filling and copying images.
 #include "api/buffer_argument.h"
+#include "api/copy_arguments.h"
 #include "api/entry.h"
 #include "api/image_argument.h"
 #include "api/ranges.h"
@@ -38,6 +39,47 @@ void requireApart(const PixelImage& image, const ImageBox& box, const Buffer& bu
 }
 
 }  // namespace
+
+FillWork checkFillImage(const Queue& queue, cl_mem image, const void* fill_color,
+                        const size_t* origin, const size_t* region) {
+  PixelImage& target = imageFor(queue, image);
+  require(fill_color != nullptr, CL_INVALID_VALUE, "no colour");
+  const ImageBox box = toBox(target, origin, region);
+  const PixelBytes pixel = encodePixel(target.format(), fill_color);
+  return FillWork(target, pixel.data(), target.pixelBytes(), box.layout, box.bytes);
+}
+
+CopyWork checkCopyImage(const Queue& queue, cl_mem src_image, cl_mem dst_image,
+                        const size_t* src_origin, const size_t* dst_origin, const size_t* region) {
+  PixelImage& source = imageFor(queue, src_image);
+  PixelImage& target = imageFor(queue, dst_image);
+  require(&source.format() == &target.format(), CL_IMAGE_FORMAT_MISMATCH);
+  const ImageBox from = toBox(source, src_origin, region);
+  const ImageBox to = toBox(target, dst_origin, region);
+  require(!overlap(source, from, target, to), CL_MEM_COPY_OVERLAP);
+  return {CopyEnd::rect(source, from.layout), CopyEnd::rect(target, to.layout), from.bytes};
+}
+
+CopyWork checkCopyImageToBuffer(const Queue& queue, cl_mem src_image, cl_mem dst_buffer,
+                                const size_t* src_origin, const size_t* region, size_t dst_offset) {
+  PixelImage& source = imageFor(queue, src_image);
+  Buffer& target = bufferFor(queue, dst_buffer);
+  const ImageBox box = toBox(source, src_origin, region);
+  const RectLayout packed = packedAt(target, dst_offset, box);
+  requireApart(source, box, target, packed);
+  return {CopyEnd::rect(source, box.layout), CopyEnd::rect(target, packed), box.bytes};
+}
+
+CopyWork checkCopyBufferToImage(const Queue& queue, cl_mem src_buffer, cl_mem dst_image,
+                                size_t src_offset, const size_t* dst_origin, const size_t* region) {
+  PixelImage& target = imageFor(queue, dst_image);
+  Buffer& source = bufferFor(queue, src_buffer);
+  const ImageBox box = toBox(target, dst_origin, region);
+  const RectLayout packed = packedAt(source, src_offset, box);
+  requireApart(target, box, source, packed);
+  return {CopyEnd::rect(source, packed), CopyEnd::rect(target, box.layout), box.bytes};
+}
+
 }  // namespace weft::api
 
 using namespace weft;
@@ -88,14 +130,9 @@ cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue command_queue, cl_mem ima
                                       const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toQueue(command_queue);
-    PixelImage& target = imageFor(queue, image);
-    require(fill_color != nullptr, CL_INVALID_VALUE, "no colour");
-    const ImageBox box = toBox(target, origin, region);
+    FillWork fill = checkFillImage(queue, image, fill_color, origin, region);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    const PixelBytes pixel = encodePixel(target.format(), fill_color);
-    giveEvent(enqueueFillRect(queue, target, pixel.data(), target.pixelBytes(), box.layout,
-                              box.bytes, waits),
-              event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_FILL_IMAGE, std::move(fill), waits), event);
   });
 }
 
@@ -106,16 +143,9 @@ cl_int CL_API_CALL clEnqueueCopyImage(cl_command_queue command_queue, cl_mem src
                                       const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toQueue(command_queue);
-    PixelImage& source = imageFor(queue, src_image);
-    PixelImage& target = imageFor(queue, dst_image);
-    require(&source.format() == &target.format(), CL_IMAGE_FORMAT_MISMATCH);
-    const ImageBox from = toBox(source, src_origin, region);
-    const ImageBox to = toBox(target, dst_origin, region);
-    require(!overlap(source, from, target, to), CL_MEM_COPY_OVERLAP);
+    CopyWork copy = checkCopyImage(queue, src_image, dst_image, src_origin, dst_origin, region);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueCopyRect(queue, source, target, from.layout, to.layout, from.bytes, waits,
-                              CL_COMMAND_COPY_IMAGE),
-              event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_IMAGE, std::move(copy), waits), event);
   });
 }
 
@@ -126,15 +156,10 @@ cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue command_queue, cl
                                               const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toQueue(command_queue);
-    PixelImage& source = imageFor(queue, src_image);
-    Buffer& target = bufferFor(queue, dst_buffer);
-    const ImageBox box = toBox(source, src_origin, region);
-    const RectLayout packed = packedAt(target, dst_offset, box);
-    requireApart(source, box, target, packed);
+    CopyWork copy =
+        checkCopyImageToBuffer(queue, src_image, dst_buffer, src_origin, region, dst_offset);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueCopyRect(queue, source, target, box.layout, packed, box.bytes, waits,
-                              CL_COMMAND_COPY_IMAGE_TO_BUFFER),
-              event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, std::move(copy), waits), event);
   });
 }
 
@@ -145,14 +170,9 @@ cl_int CL_API_CALL clEnqueueCopyBufferToImage(cl_command_queue command_queue, cl
                                               const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toQueue(command_queue);
-    PixelImage& target = imageFor(queue, dst_image);
-    Buffer& source = bufferFor(queue, src_buffer);
-    const ImageBox box = toBox(target, dst_origin, region);
-    const RectLayout packed = packedAt(source, src_offset, box);
-    requireApart(target, box, source, packed);
+    CopyWork copy =
+        checkCopyBufferToImage(queue, src_buffer, dst_image, src_offset, dst_origin, region);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueCopyRect(queue, source, target, packed, box.layout, box.bytes, waits,
-                              CL_COMMAND_COPY_BUFFER_TO_IMAGE),
-              event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, std::move(copy), waits), event);
   });
 }

@@ -4,6 +4,7 @@
 #include "api/checks.h"
 #include "api/entry.h"
 #include "api/entry_points.h"
+#include "api/kernel_execution.h"
 
 namespace weft::api {
 namespace {
@@ -11,8 +12,7 @@ namespace {
 // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
 Kernel& toSvmKernel(cl_kernel handle) {
   Kernel& kernel = toKernel(handle);
-  require(kernel.context().sharedMemory() != port::shares_nothing, CL_INVALID_OPERATION,
-          "no device of the context supports SVM");
+  requireSvm(kernel);
   return kernel;
 }
 
@@ -35,6 +35,26 @@ void checkFineGrainSystem(const Kernel& kernel, size_t size, const void* value) 
 }
 
 }  // namespace
+
+void requireSvm(const Kernel& kernel) {
+  require(kernel.context().sharedMemory() != port::shares_nothing, CL_INVALID_OPERATION,
+          "no device of the context supports SVM");
+}
+
+void setExecInfo(Kernel& kernel, cl_kernel_exec_info name, size_t size, const void* value) {
+  // An empty list of pointers is one, too: it takes back what was set.
+  const bool empty = name == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0;
+  require(value || empty, CL_INVALID_VALUE, "no value");
+  switch (name) {
+    case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+      return setSvmPointers(kernel, size, value);
+    case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+      return checkFineGrainSystem(kernel, size, value);
+    default:
+      throw Error(CL_INVALID_VALUE, "unknown execution information");
+  }
+}
+
 }  // namespace weft::api
 
 using namespace weft;
@@ -85,18 +105,5 @@ cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
 
 cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,
                                        size_t param_value_size, const void* param_value) {
-  return call([&] {
-    Kernel& target = toSvmKernel(kernel);
-    // An empty list of pointers is one, too: it takes back what was set.
-    const bool empty = param_name == CL_KERNEL_EXEC_INFO_SVM_PTRS && param_value_size == 0;
-    require(param_value || empty, CL_INVALID_VALUE, "no value");
-    switch (param_name) {
-      case CL_KERNEL_EXEC_INFO_SVM_PTRS:
-        return setSvmPointers(target, param_value_size, param_value);
-      case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
-        return checkFineGrainSystem(target, param_value_size, param_value);
-      default:
-        throw Error(CL_INVALID_VALUE, "unknown execution information");
-    }
-  });
+  return call([&] { setExecInfo(toSvmKernel(kernel), param_name, param_value_size, param_value); });
 }

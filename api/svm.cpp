@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "api/checks.h"
+#include "api/copy_arguments.h"
 #include "api/entry.h"
 #include "api/ranges.h"
 #include "scheduler/enqueue.h"
@@ -14,11 +15,9 @@ namespace {
 constexpr cl_svm_mem_flags access_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
 constexpr size_t largest_type = sizeof(cl_long16);
 
-// "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
 Queue& toSvmQueue(cl_command_queue handle) {
   Queue& queue = toQueue(handle);
-  require(queue.device().capabilities().shared_memory != port::shares_nothing, CL_INVALID_OPERATION,
-          "the device does not support shared virtual memory");
+  requireSharedMemory(queue);
   return queue;
 }
 
@@ -75,6 +74,29 @@ bool overlap(const void* a, const void* b, size_t size) {
 }
 
 }  // namespace
+
+void requireSharedMemory(const Queue& queue) {
+  require(queue.device().capabilities().shared_memory != port::shares_nothing, CL_INVALID_OPERATION,
+          "the device does not support shared virtual memory");
+}
+
+SvmCopyWork checkSvmMemcpy(const Queue& queue, void* dst_ptr, const void* src_ptr, size_t size) {
+  checkRange(queue, dst_ptr, size, true);
+  checkRange(queue, src_ptr, size, true);
+  require(!overlap(dst_ptr, src_ptr, size), CL_MEM_COPY_OVERLAP);
+  const Context& context = queue.context();
+  return {{context, dst_ptr}, {context, src_ptr}, size};
+}
+
+SvmFillWork checkSvmMemFill(const Queue& queue, void* svm_ptr, const void* pattern,
+                            size_t pattern_size, size_t size) {
+  checkRange(queue, svm_ptr, size, false);
+  requirePattern(pattern, pattern_size);
+  require(reinterpret_cast<size_t>(svm_ptr) % pattern_size == 0 && size % pattern_size == 0,
+          CL_INVALID_VALUE, "address or size is not a multiple of the pattern's size");
+  return SvmFillWork(queue.context(), svm_ptr, pattern, pattern_size, size);
+}
+
 }  // namespace weft::api
 
 using namespace weft;
@@ -118,11 +140,9 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue command_queue, cl_bool bl
                                       const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
-    checkRange(queue, dst_ptr, size, true);
-    checkRange(queue, src_ptr, size, true);
-    require(!overlap(dst_ptr, src_ptr, size), CL_MEM_COPY_OVERLAP);
+    SvmCopyWork copy = checkSvmMemcpy(queue, dst_ptr, src_ptr, size);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    finishCommand(enqueueSvmCopy(queue, dst_ptr, src_ptr, size, waits), blocking_copy, event);
+    finishCommand(enqueueWork(queue, std::move(copy), waits), blocking_copy, event);
   });
 }
 
@@ -132,12 +152,9 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue command_queue, void* svm
                                        const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
-    checkRange(queue, svm_ptr, size, false);
-    requirePattern(pattern, pattern_size);
-    require(reinterpret_cast<size_t>(svm_ptr) % pattern_size == 0 && size % pattern_size == 0,
-            CL_INVALID_VALUE, "address or size is not a multiple of the pattern's size");
+    SvmFillWork fill = checkSvmMemFill(queue, svm_ptr, pattern, pattern_size, size);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueSvmFill(queue, svm_ptr, pattern, pattern_size, size, waits), event);
+    giveEvent(enqueueWork(queue, std::move(fill), waits), event);
   });
 }
 

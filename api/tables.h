@@ -10,6 +10,7 @@
 #include "core/platform.h"
 #include "core/program.h"
 #include "core/sampler.h"
+#include "scheduler/command_buffer.h"
 #include "scheduler/event.h"
 #include "scheduler/queue.h"
 
@@ -40,5 +41,7 @@ extern const InfoTable<const KernelOnDevice> kernel_work_group_info;
 extern const InfoTable<const ArgumentInfo> kernel_argument_info;
 extern const InfoTable<Event> event_info;
 extern const InfoTable<Event> profiling_info;
+extern const InfoTable<CommandBuffer> command_buffer_info;
+extern const InfoTable<MutableCommand> mutable_command_info;
 
 }  // namespace weft::api

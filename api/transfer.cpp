@@ -1,5 +1,6 @@
 // Specification 5.2.2 to 5.2.4: reading, writing, copying and filling buffers.
 #include "api/buffer_argument.h"
+#include "api/copy_arguments.h"
 #include "api/entry.h"
 #include "api/ranges.h"
 #include "scheduler/enqueue.h"
@@ -19,6 +20,50 @@ RectLayout layoutIn(const Buffer& buffer, const size_t* origin, const Region& re
 }
 
 }  // namespace
+
+CopyWork checkCopyBuffer(const Queue& queue, cl_mem src_buffer, cl_mem dst_buffer,
+                         size_t src_offset, size_t dst_offset, size_t size) {
+  Buffer& source = bufferFor(queue, src_buffer);
+  Buffer& target = bufferFor(queue, dst_buffer);
+  requireRange(src_offset, size, source.size());
+  requireRange(dst_offset, size, target.size());
+  const size_t from = source.origin() + src_offset;
+  const size_t to = target.origin() + dst_offset;
+  require(!sameMemory(source, target) || from + size <= to || to + size <= from,
+          CL_MEM_COPY_OVERLAP);
+  return {CopyEnd::linear(source, src_offset), CopyEnd::linear(target, dst_offset), {size, 1, 1}};
+}
+
+CopyWork checkCopyBufferRect(const Queue& queue, cl_mem src_buffer, cl_mem dst_buffer,
+                             const size_t* src_origin, const size_t* dst_origin,
+                             const size_t* region, RectPitches src_pitches,
+                             RectPitches dst_pitches) {
+  Buffer& source = bufferFor(queue, src_buffer);
+  Buffer& target = bufferFor(queue, dst_buffer);
+  const Region box = toRegion(region);
+  const RectLayout from = layoutIn(source, src_origin, box, src_pitches.row, src_pitches.slice);
+  const RectLayout to = layoutIn(target, dst_origin, box, dst_pitches.row, dst_pitches.slice);
+  // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_row_pitch
+  // is not equal to dst_row_pitch", and likewise for the slices.
+  require(
+      &source != &target || (from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch),
+      CL_INVALID_VALUE, "unequal pitches in one buffer");
+  require(!sameMemory(source, target) || !overlaps(source.origin() + from.offset(), from,
+                                                   target.origin() + to.offset(), to, box),
+          CL_MEM_COPY_OVERLAP);
+  return {CopyEnd::rect(source, from), CopyEnd::rect(target, to), box};
+}
+
+FillWork checkFillBuffer(const Queue& queue, cl_mem buffer, const void* pattern,
+                         size_t pattern_size, size_t offset, size_t size) {
+  Buffer& target = bufferFor(queue, buffer);
+  requireRange(offset, size, target.size());
+  requirePattern(pattern, pattern_size);
+  require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
+          "offset or size is not a multiple of the pattern's size");
+  return FillWork(target, pattern, pattern_size, {{offset, 0, 0}, size, size}, {size, 1, 1});
+}
+
 }  // namespace weft::api
 
 using namespace weft;
@@ -104,16 +149,9 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem sr
                                        const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toQueue(command_queue);
-    Buffer& source = bufferFor(queue, src_buffer);
-    Buffer& target = bufferFor(queue, dst_buffer);
-    requireRange(src_offset, size, source.size());
-    requireRange(dst_offset, size, target.size());
-    const size_t from = source.origin() + src_offset;
-    const size_t to = target.origin() + dst_offset;
-    require(!sameMemory(source, target) || from + size <= to || to + size <= from,
-            CL_MEM_COPY_OVERLAP);
+    CopyWork copy = checkCopyBuffer(queue, src_buffer, dst_buffer, src_offset, dst_offset, size);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueCopy(queue, source, target, src_offset, dst_offset, size, waits), event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_BUFFER, std::move(copy), waits), event);
   });
 }
 
@@ -126,21 +164,11 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_me
                                            const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toQueue(command_queue);
-    Buffer& source = bufferFor(queue, src_buffer);
-    Buffer& target = bufferFor(queue, dst_buffer);
-    const Region box = toRegion(region);
-    const RectLayout from = layoutIn(source, src_origin, box, src_row_pitch, src_slice_pitch);
-    const RectLayout to = layoutIn(target, dst_origin, box, dst_row_pitch, dst_slice_pitch);
-    // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_row_pitch
-    // is not equal to dst_row_pitch", and likewise for the slices.
-    require(&source != &target ||
-                (from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch),
-            CL_INVALID_VALUE, "unequal pitches in one buffer");
-    require(!sameMemory(source, target) || !overlaps(source.origin() + from.offset(), from,
-                                                     target.origin() + to.offset(), to, box),
-            CL_MEM_COPY_OVERLAP);
+    CopyWork copy =
+        checkCopyBufferRect(queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
+                            {src_row_pitch, src_slice_pitch}, {dst_row_pitch, dst_slice_pitch});
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueCopyRect(queue, source, target, from, to, box, waits), event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_BUFFER_RECT, std::move(copy), waits), event);
   });
 }
 
@@ -150,12 +178,8 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem bu
                                        const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toQueue(command_queue);
-    Buffer& target = bufferFor(queue, buffer);
-    requireRange(offset, size, target.size());
-    requirePattern(pattern, pattern_size);
-    require(offset % pattern_size == 0 && size % pattern_size == 0, CL_INVALID_VALUE,
-            "offset or size is not a multiple of the pattern's size");
+    FillWork fill = checkFillBuffer(queue, buffer, pattern, pattern_size, offset, size);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueFill(queue, target, pattern, pattern_size, offset, size, waits), event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_FILL_BUFFER, std::move(fill), waits), event);
   });
 }

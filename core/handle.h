@@ -7,6 +7,7 @@
 
 #include <CL/cl.h>
 
+#include "core/command_buffer_khr.h"
 #include "core/error.h"
 #include "core/ref.h"
 
@@ -23,6 +24,8 @@ enum class Kind : uint32_t {
   program,
   kernel,
   event,
+  command_buffer,
+  mutable_command,
 };
 
 // The table every handle starts with; set by api/ before any handle is made.
@@ -92,6 +95,8 @@ WEFT_HANDLE(_cl_sampler, sampler, CL_INVALID_SAMPLER)
 WEFT_HANDLE(_cl_program, program, CL_INVALID_PROGRAM)
 WEFT_HANDLE(_cl_kernel, kernel, CL_INVALID_KERNEL)
 WEFT_HANDLE(_cl_event, event, CL_INVALID_EVENT)
+WEFT_HANDLE(_cl_command_buffer_khr, command_buffer, weft::khr::invalid_command_buffer)
+WEFT_HANDLE(_cl_mutable_command_khr, mutable_command, weft::khr::invalid_mutable_command)
 #undef WEFT_HANDLE
 // NOLINTEND(bugprone-reserved-identifier)
 

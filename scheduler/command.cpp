@@ -147,7 +147,7 @@ void Command::start() noexcept {
     submitted_ = true;
     Command* const next = context().singleSpace() ? nullptr : nextInQueue();
     step::point();
-    stream_->submit(*this);  // and may be gone
+    submitTo(*stream_);  // and may be gone
     step::point();
     if (!next) return;
     next->prefetch();

@@ -62,6 +62,8 @@ class Command : public Event, protected port::Operation {
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
   // command.
   virtual void prepare() {}
+  // Hands `work` over, and may be gone then. A command of several operations hands over those.
+  virtual void submitTo(port::Stream& stream) noexcept { stream.submit(*this); }
   // For messages.
   virtual std::string what() const;
   // Markers and barriers have their own place in an out-of-order queue.

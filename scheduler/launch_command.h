@@ -1,45 +1,31 @@
 // A kernel's launch as a command: all of its work-groups, or a part of them.
 #pragma once
 
-#include <memory>
-
-#include "core/kernel.h"
-#include "scheduler/command.h"
+#include "scheduler/work.h"
 
 namespace weft {
 
 class LaunchCommand : public Command {
  public:
-  LaunchCommand(Queue& queue, cl_command_type type, std::shared_ptr<const DeviceBuild> build,
-                uint32_t kernel, Ref<ArgumentSet> arguments, const port::LaunchRecord& record);
+  LaunchCommand(Queue& queue, cl_command_type type, LaunchWork&& work);
 
  protected:
-  const KernelInfo& info() const { return build_->image->kernels[index_]; }
-  const ArgumentSet& arguments() const { return *set_; }
+  const LaunchWork& launch() const { return launch_; }
   void finalize(cl_int status) noexcept override;
 
   // Which work-groups.
-  virtual port::GroupBox box() const;
+  virtual port::GroupBox box() const { return launch_.wholeBox(); }
   // The kernel's code on the command's device.
-  struct Code {
-    port::Module& module;
-    uint32_t kernel;
-  };
-  virtual Code code() const { return {*build_->module, index_}; }
+  using Code = LaunchWork::Code;
+  virtual Code code() const { return launch_.code(); }
 
-  void accesses(AccessList& list) override;
+  void accesses(AccessList& list) override { launch_.accesses(list); }
 
  private:
   void prepare() override;
 
-  std::shared_ptr<const DeviceBuild> build_;
-  uint32_t index_;
-  Ref<ArgumentSet> set_;
-  port::LaunchRecord record_;
-  pool::Vector<port::LaunchArgument> arguments_;
+  LaunchWork launch_;
+  LaunchArguments arguments_;
 };
-
-// May the kernel write what is behind the argument?
-bool mayWrite(const ArgumentInfo& argument);
 
 }  // namespace weft

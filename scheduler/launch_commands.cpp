@@ -1,8 +1,6 @@
 // NDRange kernels and native kernels. Specification 5.10, 5.12 (native).
-#include <algorithm>
 #include <cstring>
 
-#include "core/access_evaluation.h"
 #include "core/pixel_image.h"
 #include "core/svm.h"
 #include "scheduler/command.h"
@@ -13,11 +11,6 @@
 
 namespace weft {
 namespace {
-
-bool hasMemory(ArgumentKind kind) {
-  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer ||
-         kind == ArgumentKind::image;
-}
 
 class NativeCommand final : public Command {
  public:
@@ -89,83 +82,14 @@ void checkMemory(const ArgumentSet& arguments, const port::Capabilities& device)
 
 }  // namespace
 
-bool mayWrite(const ArgumentInfo& argument) {
-  if (argument.kind == ArgumentKind::image)
-    return argument.access == AccessQualifier::write_only ||
-           argument.access == AccessQualifier::read_write;
-  return argument.writes && argument.kind == ArgumentKind::global_pointer;
-}
+LaunchCommand::LaunchCommand(Queue& queue, cl_command_type type, LaunchWork&& work)
+    : Command(queue, type), launch_(std::move(work)) {}
 
-LaunchCommand::LaunchCommand(Queue& queue, cl_command_type type,
-                             std::shared_ptr<const DeviceBuild> build, uint32_t kernel,
-                             Ref<ArgumentSet> arguments, const port::LaunchRecord& record)
-    : Command(queue, type),
-      build_(std::move(build)),
-      index_(kernel),
-      set_(std::move(arguments)),
-      record_(record) {}
+void LaunchCommand::prepare() { work = launch_.make(space(), code(), box(), arguments_); }
 
-void LaunchCommand::accesses(AccessList& list) {
-  const AccessEvaluation evaluation(record_, set_->values);
-  std::vector<TouchedRange> touched;
-  for (size_t i = 0; i < set_->values.size(); ++i) {
-    const ArgumentInfo& argument = info().arguments[i];
-    MemObject* object = set_->values[i].memory.get();
-    if (!object) continue;
-    const bool writes = mayWrite(argument) && object->kernelMayWrite();
-    touched.clear();
-    // What the kernel leaves unwritten of an image keeps its contents, so a writer reads, too.
-    if (argument.kind == ArgumentKind::image)
-      touched.push_back({0, object->size(), true, writes});
-    else
-      evaluation.touched(argument, object->size(), touched);
-    // The command has the object's address, so its memory may not go meanwhile.
-    if (touched.empty()) touched.push_back({0, 1, false, false});
-    for (const TouchedRange& range : touched)
-      list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
-                      range.reads, range.writes && writes});
-  }
-}
+void LaunchCommand::finalize(cl_int) noexcept { launch_.drop(); }
 
-void LaunchCommand::prepare() {
-  if (record_.group_count[0] * record_.group_count[1] * record_.group_count[2] == 0) return;
-  const auto& values = set_->values;
-  arguments_.resize(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    port::LaunchArgument& argument = arguments_[i];
-    argument.kind = info().arguments[i].kind;
-    if (argument.kind == ArgumentKind::image)
-      argument.value = &static_cast<PixelImage&>(*values[i].memory).descriptor();
-    if (hasMemory(argument.kind)) {
-      if (MemObject* object = values[i].memory.get()) {
-        argument.memory = &object->storage().in(space());
-        argument.offset = object->origin();
-      }
-      argument.raw_address = reinterpret_cast<uint64_t>(values[i].svm);
-    } else if (argument.kind == ArgumentKind::local_pointer) {
-      argument.size = values[i].local_bytes;
-    } else {
-      argument.value = values[i].bytes.data();
-      argument.size = values[i].bytes.size();
-    }
-  }
-  const Code code = this->code();
-  work = port::Launch{&code.module, code.kernel, &record_, box(), arguments_};
-}
-
-port::GroupBox LaunchCommand::box() const {
-  port::GroupBox whole;
-  std::copy_n(record_.group_count, 3, whole.end);
-  return whole;
-}
-
-void LaunchCommand::finalize(cl_int) noexcept {
-  set_ = nullptr;
-  build_ = nullptr;
-}
-
-Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
-                         cl_command_type type) {
+LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDRange& range) {
   const DeviceKernel* code = kernel.on(queue.device());
   require(code != nullptr, CL_INVALID_PROGRAM_EXECUTABLE, "not built for the queue's device");
   // "... if the number of read-only image args used in kernel exceed the
@@ -179,10 +103,17 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,
           CL_OUT_OF_RESOURCES, "the kernel needs more local memory than the device has");
+  return {code->build, code->index, std::move(arguments), record};
+}
+
+Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
+                         cl_command_type type) {
+  LaunchWork launch = LaunchWork::check(queue, kernel, range);
   if (!queue.device().members().empty())
-    if (Ref<Event> split = enqueueSplit(waits, queue, type, *code, arguments, record)) return split;
-  return enqueueCommand<LaunchCommand>(waits, queue, type, code->build, code->index,
-                                       std::move(arguments), record);
+    if (Ref<Event> split = enqueueSplit(waits, queue, type, *kernel.on(queue.device()),
+                                        launch.arguments, launch.record))
+      return split;
+  return enqueueCommand<LaunchCommand>(waits, queue, type, std::move(launch));
 }
 
 Ref<Event> enqueueNative(Queue& queue, NativeFunction function, const void* args, size_t size,

@@ -23,8 +23,9 @@ class Part final : public LaunchCommand {
  public:
   Part(SplitLaunch& whole, std::shared_ptr<Division> division, Queue& queue, cl_command_type type,
        size_t member, const Slice& slice)
-      : LaunchCommand(queue, type, division->build(), division->kernel(), division->arguments(),
-                      division->record()),
+      : LaunchCommand(queue, type,
+                      LaunchWork{division->build(), division->kernel(), division->arguments(),
+                                 division->record()}),
         whole_(&whole),
         division_(std::move(division)),
         member_(member),
@@ -84,7 +85,7 @@ class SplitLaunch final : public Command {
 void Part::accesses(AccessList& list) {
   std::vector<partition::PartAccess> touched;
   division_->split().accesses(slice_, touched);
-  const auto& values = arguments().values;
+  const auto& values = launch().arguments->values;
   for (const partition::PartAccess& access : touched)
     list.push_back({values[access.argument].memory.get(), access.begin, access.end, access.reads,
                     access.writes});

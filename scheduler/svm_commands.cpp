@@ -1,94 +1,38 @@
 // Commands on shared virtual memory. Specification 5.6.
-#include <cstring>
-
 #include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
+#include "scheduler/work.h"
 
 namespace weft {
 namespace {
 
-// An address in an allocation, which the command keeps, or elsewhere in the host's memory.
-class Pointer {
- public:
-  Pointer(const Context& context, const void* address)
-      : address_(static_cast<std::byte*>(const_cast<void*>(address))),
-        allocation_(context.svm().find(address)) {}
-
-  port::Location in(port::MemorySpace space) const {
-    port::Location location;
-    if (allocation_ && space != port::host_space) {
-      location.memory = &allocation_->storage().in(space);
-      location.offset = allocation_->offsetOf(address_);
-    } else {
-      location.host = address_;
-    }
-    return location;
-  }
-
-  std::byte* address() const { return address_; }
-  SvmAllocation* allocation() const { return allocation_.get(); }
-  void drop() { allocation_ = nullptr; }
-
- private:
-  std::byte* address_;
-  Ref<SvmAllocation> allocation_;
-};
-
 class SvmCopyCommand final : public Command {
  public:
-  SvmCopyCommand(Queue& queue, void* destination, const void* source, size_t size)
-      : Command(queue, CL_COMMAND_SVM_MEMCPY),
-        destination_(queue.context(), destination),
-        source_(queue.context(), source),
-        size_(size) {}
+  SvmCopyCommand(Queue& queue, SvmCopyWork work)
+      : Command(queue, CL_COMMAND_SVM_MEMCPY), copy_(std::move(work)) {}
 
  private:
-  void prepare() override {
-    if (size_) work = port::Copy{source_.in(space()), destination_.in(space()), {size_, 1, 1}};
-  }
-  void finalize(cl_int) noexcept override {
-    destination_.drop();
-    source_.drop();
-  }
+  void prepare() override { work = copy_.make(space()); }
+  void finalize(cl_int) noexcept override { copy_.drop(); }
 
-  Pointer destination_;
-  Pointer source_;
-  size_t size_;
+  SvmCopyWork copy_;
 };
 
 class SvmFillCommand final : public Command {
  public:
-  SvmFillCommand(Queue& queue, void* pointer, const void* pattern, size_t pattern_size, size_t size)
-      : Command(queue, CL_COMMAND_SVM_MEMFILL),
-        target_(queue.context(), pointer),
-        size_(size),
-        pattern_size_(pattern_size) {
-    std::memcpy(pattern_.data(), pattern, pattern_size);
-  }
+  SvmFillCommand(Queue& queue, SvmFillWork work)
+      : Command(queue, CL_COMMAND_SVM_MEMFILL), fill_(std::move(work)) {}
 
  private:
-  void prepare() override {
-    if (!size_) return;
-    if (SvmAllocation* allocation = target_.allocation()) {
-      work = port::Fill{&allocation->storage().in(space()), allocation->offsetOf(target_.address()),
-                        size_, pattern_.data(), pattern_size_};
-      return;
-    }
-    imported_ = queue()->device().port().import(target_.address(), size_);
-    require(imported_ != nullptr, CL_OUT_OF_RESOURCES, "the device cannot reach this memory");
-    work = port::Fill{imported_.get(), 0, size_, pattern_.data(), pattern_size_};
-  }
+  void prepare() override { work = fill_.make(space(), queue()->device(), imported_); }
   void finalize(cl_int) noexcept override {
-    target_.drop();
+    fill_.drop();
     imported_ = nullptr;
   }
 
-  Pointer target_;
+  SvmFillWork fill_;
   std::unique_ptr<port::Memory> imported_;
-  size_t size_;
-  std::array<std::byte, 128> pattern_{};
-  size_t pattern_size_;
 };
 
 class SvmSyncCommand final : public Command {
@@ -101,7 +45,7 @@ class SvmSyncCommand final : public Command {
  private:
   void finalize(cl_int) noexcept override { held_.clear(); }
 
-  std::vector<Pointer> held_;
+  std::vector<SvmPointer> held_;
 };
 
 // Devices that use the same memory may be nearer to some of it than to other. What moves is whole
@@ -127,7 +71,7 @@ class SvmMigrateCommand final : public Command {
                           this};
   }
   void bringNear() noexcept {
-    for (const Pointer& pointer : moved_)
+    for (const SvmPointer& pointer : moved_)
       if (port::Memory* memory = pointer.allocation()->storage().find(space()))
         queue()->device().port().bringNear(*memory);
   }
@@ -136,7 +80,7 @@ class SvmMigrateCommand final : public Command {
     moved_.clear();
   }
 
-  std::vector<Pointer> held_, moved_;
+  std::vector<SvmPointer> held_, moved_;
 };
 
 // The application's function runs on a thread of the device, like a native kernel, so that what
@@ -169,14 +113,25 @@ class SvmFreeCommand final : public Command {
 
 }  // namespace
 
+Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits) {
+  return enqueueCommand<SvmCopyCommand>(waits, queue, std::move(work));
+}
+
+Ref<Event> enqueueWork(Queue& queue, SvmFillWork work, WaitList waits) {
+  return enqueueCommand<SvmFillCommand>(waits, queue, std::move(work));
+}
+
 Ref<Event> enqueueSvmCopy(Queue& queue, void* destination, const void* source, size_t size,
                           WaitList waits) {
-  return enqueueCommand<SvmCopyCommand>(waits, queue, destination, source, size);
+  const Context& context = queue.context();
+  return enqueueCommand<SvmCopyCommand>(
+      waits, queue, SvmCopyWork{{context, destination}, {context, source}, size});
 }
 
 Ref<Event> enqueueSvmFill(Queue& queue, void* pointer, const void* pattern, size_t pattern_size,
                           size_t size, WaitList waits) {
-  return enqueueCommand<SvmFillCommand>(waits, queue, pointer, pattern, pattern_size, size);
+  return enqueueCommand<SvmFillCommand>(
+      waits, queue, SvmFillWork(queue.context(), pointer, pattern, pattern_size, size));
 }
 
 Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const void* const> pointers,

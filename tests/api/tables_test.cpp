@@ -124,5 +124,12 @@ TEST_F(Tables, Event) {
   walk<weft::Event>(event_info, *make<UserEvent>(context));
 }
 
+TEST_F(Tables, CommandBuffer) {
+  const auto queue = makeQueue();
+  const auto buffer = make<weft::CommandBuffer>(Ref<weft::Queue>(queue.get()), 0, 0,
+                                                std::vector<cl_command_buffer_properties_khr>{});
+  walk<weft::CommandBuffer>(command_buffer_info, *buffer);
+}
+
 }  // namespace
 }  // namespace weft::api

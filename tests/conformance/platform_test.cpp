@@ -93,7 +93,8 @@ TEST(Icd, ExportsWhatALoaderLooksUpAndNothingElse) {
 
 TEST(Icd, NamesExtensionFunctions) {
   for (const char* name : {"clIcdGetPlatformIDsKHR", "clCreateCommandQueueWithPropertiesKHR",
-                           "clGetContextStatisticsWEFT", "clGetPlatformReportWEFT"}) {
+                           "clGetContextStatisticsWEFT", "clGetPlatformReportWEFT",
+                           "clCreateCommandBufferKHR", "clUpdateMutableCommandsKHR"}) {
     EXPECT_NE(cl.clGetExtensionFunctionAddressForPlatform(testPlatform(), name), nullptr) << name;
     EXPECT_NE(cl.clGetExtensionFunctionAddress(name), nullptr) << name;
   }

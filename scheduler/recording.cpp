@@ -1,0 +1,183 @@
+#include "scheduler/recording.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "scheduler/replay.h"
+
+namespace weft {
+namespace {
+
+// What a sequence of commands does to an object's bytes, as if it were one command.
+class TouchedBytes {
+ public:
+  explicit TouchedBytes(MemObject& object) : object_(&object) {}
+
+  void add(const Access& access) {
+    if (access.begin == access.end) return;
+    size_t at = access.begin;
+    split(access.begin);
+    split(access.end);
+    for (auto it = pieces_.lower_bound(at); at < access.end; ++it) {
+      const size_t next = it == pieces_.end() ? access.end : std::min(it->first, access.end);
+      if (at < next)
+        it = pieces_.emplace_hint(it, at, Piece{next, access.reads, access.writes});
+      else
+        it->second.then(access);
+      at = it->second.end;
+    }
+    if (pieces_.size() > most_pieces) coarsen();
+  }
+
+  void appendTo(AccessList& list) const {
+    for (const auto& [begin, piece] : pieces_) {
+      if (!list.empty() && list.back().object == object_ && list.back().end == begin &&
+          list.back().reads == piece.reads && list.back().writes == piece.writes)
+        list.back().end = piece.end;
+      else
+        list.push_back({object_, begin, piece.end, piece.reads, piece.writes});
+    }
+  }
+
+ private:
+  // As an Access: writes without reads is all of it.
+  struct Piece {
+    size_t end;
+    bool reads;
+    bool writes;
+
+    // What was written first need not have been valid before, whoever reads it later.
+    void then(const Access& access) {
+      reads = reads || (access.reads && !writes);
+      writes = writes || access.writes;
+    }
+  };
+  static constexpr size_t most_pieces = 256;
+
+  void split(size_t at) {
+    auto it = pieces_.lower_bound(at);
+    if (it == pieces_.begin()) return;
+    --it;
+    if (it->second.end <= at) return;
+    Piece rest = it->second;
+    it->second.end = at;
+    pieces_.emplace(at, rest);
+  }
+
+  void coarsen() {
+    Piece all{pieces_.rbegin()->second.end, true, false};
+    for (const auto& [begin, piece] : pieces_) all.writes = all.writes || piece.writes;
+    const size_t begin = pieces_.begin()->first;
+    pieces_.clear();
+    pieces_.emplace(begin, all);
+  }
+
+  MemObject* object_;
+  std::map<size_t, Piece> pieces_;
+};
+
+AccessList accessesOf(std::span<const Ref<const RecordedWork>> works) {
+  std::map<const Storage*, TouchedBytes> touched;
+  AccessList list;
+  for (const auto& work : works) {
+    if (!work) continue;
+    list.clear();
+    work->accesses(list);
+    for (const Access& access : list)
+      if (const Storage& storage = access.object->storage(); !storage.inPlace())
+        touched.try_emplace(&storage, *access.object).first->second.add(access);
+  }
+  list.clear();
+  for (const auto& [storage, bytes] : touched) bytes.appendTo(list);
+  return list;
+}
+
+// Where to cut, so that what is used between two cuts is no more than `limit` bytes, if each
+// command's own is not.
+std::vector<size_t> cuts(std::span<const Ref<const RecordedWork>> works, uint64_t limit) {
+  std::vector<size_t> result;
+  std::set<const Storage*> used;
+  uint64_t bytes = 0;
+  AccessList list;
+  for (size_t i = 0; i < works.size(); ++i) {
+    if (!works[i]) continue;
+    list.clear();
+    works[i]->accesses(list);
+    for (bool again : {true, false}) {
+      for (const Access& access : list)
+        if (const Storage& storage = access.object->storage();
+            !storage.inPlace() && used.insert(&storage).second)
+          bytes += storage.size();
+      if (bytes <= limit || !again) break;
+      if (i > 0) result.push_back(i);
+      used.clear();
+      bytes = 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Recording::Recording(std::vector<Ref<const RecordedWork>> works,
+                     std::span<const RecordedEdge> edges, bool several_spaces)
+    : works_(std::move(works)),
+      first_successor_(works_.size() + 1),
+      successors_(edges.size()),
+      dependencies_(works_.size()) {
+  for (const auto& [from, to] : edges) {
+    ++first_successor_[from + 1];
+    ++dependencies_[to];
+  }
+  for (size_t i = 0; i < works_.size(); ++i) first_successor_[i + 1] += first_successor_[i];
+  std::vector<uint32_t> next(first_successor_.begin(), first_successor_.end());
+  for (const auto& [from, to] : edges) successors_[next[from]++] = to;
+  if (several_spaces) accesses_ = accessesOf(works_);
+  idle_.lock()->reserve(most_idle);
+}
+
+Recording::~Recording() = default;
+
+std::unique_ptr<Replay> Recording::takeReplay() {
+  {
+    auto idle = idle_.lock();
+    if (!idle->empty()) {
+      auto replay = std::move(idle->back());
+      idle->pop_back();
+      return replay;
+    }
+  }
+  return std::make_unique<Replay>(*this);
+}
+
+void Recording::giveBack(std::unique_ptr<Replay> replay) noexcept {
+  auto idle = idle_.lock();
+  if (idle->size() < most_idle) idle->push_back(std::move(replay));
+}
+
+Recordings makeRecordings(const Context& context, const Device& device,
+                          std::span<const Ref<const RecordedWork>> works,
+                          std::span<const RecordedEdge> edges) {
+  const port::Capabilities& capabilities = device.capabilities();
+  const bool several = !context.singleSpace();
+  std::vector<size_t> ends;
+  if (several && capabilities.memory_space != port::host_space)
+    ends = cuts(works, capabilities.global_memory_bytes);
+  ends.push_back(works.size());
+  Recordings recordings;
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    std::vector<RecordedEdge> inner;
+    for (const auto& [from, to] : edges)
+      if (from >= begin && to < end)
+        inner.emplace_back(static_cast<uint32_t>(from - begin), static_cast<uint32_t>(to - begin));
+    const auto part = works.subspan(begin, end - begin);
+    recordings.push_back(make<Recording>(
+        std::vector<Ref<const RecordedWork>>(part.begin(), part.end()), inner, several));
+    begin = end;
+  }
+  return recordings;
+}
+
+}  // namespace weft

@@ -1,0 +1,100 @@
+// A finalized command buffer: commands with the edges between them, and all that they touch
+// together, worked out once. Immutable, so any number of executions may be under way at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/guarded.h"
+#include "scheduler/work.h"
+
+namespace weft {
+
+// What a recorded command does. Immutable.
+class RecordedWork : public Object {
+ public:
+  // What an operation points at besides the work.
+  struct Room {
+    LaunchArguments arguments;
+    std::unique_ptr<port::Memory> imported;
+  };
+
+  virtual void accesses(AccessList& list) const = 0;
+  virtual port::Operation::Work make(Device& device, Room& room) const = 0;
+};
+
+template <class W>
+class RecordedWorkOf final : public RecordedWork {
+ public:
+  explicit RecordedWorkOf(W work) : work_(std::move(work)) {}
+
+  void accesses(AccessList& list) const override { work_.accesses(list); }
+  port::Operation::Work make(Device& device, Room& room) const override {
+    const port::MemorySpace space = device.capabilities().memory_space;
+    if constexpr (std::is_same_v<W, LaunchWork>)
+      return work_.make(space, work_.code(), work_.wholeBox(), room.arguments);
+    else if constexpr (std::is_same_v<W, SvmFillWork>)
+      return work_.make(space, device, room.imported);
+    else
+      return work_.make(space);
+  }
+
+ private:
+  W work_;
+};
+
+template <class W>
+Ref<const RecordedWork> recorded(W work) {
+  return make<RecordedWorkOf<W>>(std::move(work));
+}
+
+// "The second waits for the first", by their places in the command buffer; the first comes first.
+using RecordedEdge = std::pair<uint32_t, uint32_t>;
+
+class Replay;
+
+class Recording final : public Object {
+ public:
+  // `works`: null is a barrier.
+  Recording(std::vector<Ref<const RecordedWork>> works, std::span<const RecordedEdge> edges,
+            bool several_spaces);
+  ~Recording() override;
+
+  uint32_t size() const { return static_cast<uint32_t>(works_.size()); }
+  const RecordedWork* work(uint32_t index) const { return works_[index].get(); }
+  std::span<const uint32_t> successors(uint32_t index) const {
+    return {successors_.data() + first_successor_[index],
+            successors_.data() + first_successor_[index + 1]};
+  }
+  uint32_t dependencies(uint32_t index) const { return dependencies_[index]; }
+  // What has to be valid first, and what is written. In contexts of several memory spaces only.
+  const AccessList& accesses() const { return accesses_; }
+
+  // An execution that nobody uses; made when there is none.
+  std::unique_ptr<Replay> takeReplay();
+  void giveBack(std::unique_ptr<Replay> replay) noexcept;
+
+ private:
+  static constexpr size_t most_idle = 4;
+
+  std::vector<Ref<const RecordedWork>> works_;
+  std::vector<uint32_t> first_successor_;
+  std::vector<uint32_t> successors_;
+  std::vector<uint32_t> dependencies_;
+  AccessList accesses_;
+  Guarded<std::vector<std::unique_ptr<Replay>>> idle_;
+};
+
+// The recordings of one command buffer, which run one after the other: a single one, unless that
+// would need more memory at a time than the device has.
+using Recordings = std::vector<Ref<Recording>>;
+Recordings makeRecordings(const Context& context, const Device& device,
+                          std::span<const Ref<const RecordedWork>> works,
+                          std::span<const RecordedEdge> edges);
+
+// Executes them as commands of the queue; the event is the last one's.
+Ref<Event> enqueueRecordings(Queue& queue, const Recordings& recordings, WaitList waits);
+
+}  // namespace weft

@@ -1,0 +1,194 @@
+#include "scheduler/replay.h"
+
+#include "scheduler/state.h"
+
+namespace weft {
+
+// A recorded command. Its counts are set anew for each run.
+struct Replay::Node final : port::Operation {
+  Replay* replay = nullptr;
+  uint32_t index = 0;
+  std::atomic<uint32_t> pending{0};
+  Node* next_ended = nullptr;
+  RecordedWork::Room room;
+
+  bool isEmpty() const { return std::holds_alternative<std::monostate>(work); }
+  void started(port::Nanoseconds when) noexcept override { replay->started(when); }
+  void finished(port::OperationStatus status, port::Nanoseconds start,
+                port::Nanoseconds end) noexcept override {
+    replay->finished(*this, status, start, end);
+  }
+};
+
+Replay::Replay(const Recording& recording)
+    : recording_(recording), nodes_(std::make_unique<Node[]>(recording.size())) {
+  for (uint32_t i = 0; i < recording.size(); ++i) {
+    nodes_[i].replay = this;
+    nodes_[i].index = i;
+  }
+}
+
+Replay::~Replay() = default;
+
+bool Replay::prepare(Device& device, uint64_t evictions) {
+  if (prepared_ && evictions == evictions_) return operations_ > 0;
+  prepared_ = false;
+  operations_ = 0;
+  for (uint32_t i = 0; i < recording_.size(); ++i) {
+    Node& node = nodes_[i];
+    node.work = {};
+    if (const RecordedWork* work = recording_.work(i)) node.work = work->make(device, node.room);
+    if (!node.isEmpty()) ++operations_;
+  }
+  prepared_ = true;
+  evictions_ = evictions;
+  return operations_ > 0;
+}
+
+void Replay::run(port::Operation& whole, port::Stream& stream, bool in_order) noexcept {
+  whole_ = &whole;
+  stream_ = &stream;
+  in_order_ = in_order;
+  begun_.store(false, std::memory_order_relaxed);
+  failure_.store(0, std::memory_order_relaxed);
+  first_start_.store(~port::Nanoseconds{0}, std::memory_order_relaxed);
+  last_end_.store(0, std::memory_order_relaxed);
+  if (in_order)
+    submitAll();
+  else
+    submitRoots();
+}
+
+// The stream keeps their order, which is one that the edges allow. With the last one the replay may
+// be over.
+void Replay::submitAll() noexcept {
+  port::Stream& stream = *stream_;
+  uint32_t left = operations_;
+  remaining_.store(left, std::memory_order_relaxed);
+  for (Node* node = nodes_.get(); left > 0; ++node) {
+    if (node->isEmpty()) continue;
+    --left;
+    stream.submit(*node);
+  }
+}
+
+void Replay::submitRoots() noexcept {
+  const uint32_t size = recording_.size();
+  remaining_.store(size + 1, std::memory_order_relaxed);  // one for this function
+  for (uint32_t i = 0; i < size; ++i)
+    nodes_[i].pending.store(recording_.dependencies(i), std::memory_order_relaxed);
+  for (uint32_t i = 0; i < size; ++i) {
+    if (recording_.dependencies(i) > 0) continue;
+    if (nodes_[i].isEmpty())
+      end(nodes_[i]);
+    else
+      stream_->submit(nodes_[i]);
+  }
+  arrive(1);
+}
+
+void Replay::started(port::Nanoseconds when) noexcept {
+  if (begun_.load(std::memory_order_relaxed)) return;
+  if (!begun_.exchange(true, std::memory_order_relaxed)) whole_->started(when);
+}
+
+void Replay::finished(Node& node, port::OperationStatus status, port::Nanoseconds start,
+                      port::Nanoseconds ended) noexcept {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  port::OperationStatus none = 0;
+  if (status < 0) failure_.compare_exchange_strong(none, status, relaxed);
+  for (auto seen = first_start_.load(relaxed); start < seen;)
+    if (first_start_.compare_exchange_weak(seen, start, relaxed)) break;
+  for (auto seen = last_end_.load(relaxed); ended > seen;)
+    if (last_end_.compare_exchange_weak(seen, ended, relaxed)) break;
+  if (in_order_)
+    arrive(1);
+  else
+    end(node);
+}
+
+// Goes on with what waited for `first`. What follows a failure does not run.
+void Replay::end(Node& first) noexcept {
+  first.next_ended = nullptr;
+  uint32_t count = 0;
+  for (Node* list = &first; list; ++count) {
+    const uint32_t index = list->index;
+    list = list->next_ended;
+    for (const uint32_t successor : recording_.successors(index)) {
+      Node& next = nodes_[successor];
+      if (next.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (next.isEmpty() || failure_.load(std::memory_order_relaxed) < 0) {
+        next.next_ended = list;
+        list = &next;
+      } else {
+        stream_->submit(next);
+      }
+    }
+  }
+  arrive(count);
+}
+
+void Replay::arrive(uint32_t count) noexcept {
+  if (remaining_.fetch_sub(count, std::memory_order_acq_rel) != count) return;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  whole_->finished(failure_.load(relaxed), first_start_.load(relaxed), last_end_.load(relaxed));
+}
+
+namespace {
+
+class ReplayCommand final : public Command {
+ public:
+  ReplayCommand(Queue& queue, Ref<Recording> recording, Ref<Event> first)
+      : Command(queue, khr::command_command_buffer),
+        recording_(std::move(recording)),
+        first_(std::move(first)) {}
+
+ private:
+  std::string what() const override { return "a command buffer"; }
+  void accesses(AccessList& list) override { list = recording_->accesses(); }
+
+  void prepare() override {
+    const State& state = State::of(context());
+    const Device* const owner = state.owner(space());
+    const uint64_t evictions = owner ? State::of(context()).counters(*owner).evictions.load() : 0;
+    replay_ = recording_->takeReplay();
+    // Stands for the operations: submitTo() hands over those.
+    if (replay_->prepare(queue()->device(), evictions)) work = port::HostCall{};
+  }
+  void submitTo(port::Stream& stream) noexcept override {
+    replay_->run(*this, stream, !queue()->outOfOrder());
+  }
+
+  void finalize(cl_int status) noexcept override {
+    if (first_ && status == CL_COMPLETE) takeTimesOfFirst();
+    first_ = nullptr;
+    if (replay_) recording_->giveBack(std::move(replay_));
+    recording_ = nullptr;
+  }
+  // What the application enqueued began with the first recording.
+  void takeTimesOfFirst() noexcept {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    const EventTimes& first = first_->times();
+    times_.queued.store(first.queued.load(relaxed), relaxed);
+    times_.submitted.store(first.submitted.load(relaxed), relaxed);
+    times_.started.store(first.started.load(relaxed), relaxed);
+  }
+
+  Ref<Recording> recording_;
+  std::unique_ptr<Replay> replay_;
+  Ref<Event> first_;  // of several recordings, but for the first
+};
+
+}  // namespace
+
+Ref<Event> enqueueRecordings(Queue& queue, const Recordings& recordings, WaitList waits) {
+  Ref<Event> first, last;
+  for (const Ref<Recording>& recording : recordings) {
+    const WaitList before = last ? WaitList(&last, 1) : waits;
+    last = enqueueCommand<ReplayCommand>(before, queue, recording, first);
+    if (!first) first = last;
+  }
+  return last;
+}
+
+}  // namespace weft

@@ -1,0 +1,160 @@
+#include "scheduler/work.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/access_evaluation.h"
+#include "core/pixel_image.h"
+
+namespace weft {
+namespace {
+
+bool hasMemory(ArgumentKind kind) {
+  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer ||
+         kind == ArgumentKind::image;
+}
+
+void append(AccessList& list, const CopyEnd& end, const Region& region, bool writes) {
+  if (!end.object) return;
+  const size_t begin = end.object->origin() + end.offset;
+  appendRows(list, *end.object, toRows(begin, end.pitches, region), !writes, writes);
+}
+
+}  // namespace
+
+port::Location CopyEnd::in(port::MemorySpace space) const {
+  port::Location location;
+  if (object)
+    location = locate(*object, space, object->origin() + offset);
+  else
+    location.host = host + offset;
+  location.row_pitch = pitches.row_pitch;
+  location.slice_pitch = pitches.slice_pitch;
+  return location;
+}
+
+void CopyWork::accesses(AccessList& list) const {
+  append(list, source, region, false);
+  append(list, destination, region, true);
+}
+
+FillWork::FillWork(MemObject& filled, const void* pattern, size_t pattern_size,
+                   const RectLayout& layout, const Region& region)
+    : object_(&filled), layout_(layout), region_(region), pattern_size_(pattern_size) {
+  std::memcpy(pattern_.data(), pattern, pattern_size);
+  if (!isContiguous(layout_, region_)) return;
+  region_ = {region_[0] * region_[1] * region_[2], 1, 1};
+}
+
+void FillWork::accesses(AccessList& list) const {
+  appendRows(list, *object_, toRows(begin(), layout_, region_), false, true);
+}
+
+port::Operation::Work FillWork::make(port::MemorySpace space) const {
+  if (region_[0] == 0) return {};
+  return port::Fill{&object_->storage().in(space),
+                    begin(),
+                    region_[0],
+                    pattern_.data(),
+                    pattern_size_,
+                    region_[1],
+                    region_[2],
+                    layout_.row_pitch,
+                    layout_.slice_pitch};
+}
+
+port::Location SvmPointer::in(port::MemorySpace space) const {
+  port::Location location;
+  if (allocation_ && space != port::host_space) {
+    location.memory = &allocation_->storage().in(space);
+    location.offset = allocation_->offsetOf(address_);
+  } else {
+    location.host = address_;
+  }
+  return location;
+}
+
+port::Operation::Work SvmCopyWork::make(port::MemorySpace space) const {
+  if (size == 0) return {};
+  return port::Copy{source.in(space), destination.in(space), {size, 1, 1}};
+}
+
+SvmFillWork::SvmFillWork(const Context& context, void* pointer, const void* pattern,
+                         size_t pattern_size, size_t size)
+    : target_(context, pointer), size_(size), pattern_size_(pattern_size) {
+  std::memcpy(pattern_.data(), pattern, pattern_size);
+}
+
+port::Operation::Work SvmFillWork::make(port::MemorySpace space, Device& device,
+                                        std::unique_ptr<port::Memory>& imported) const {
+  if (size_ == 0) return {};
+  if (SvmAllocation* allocation = target_.allocation())
+    return port::Fill{&allocation->storage().in(space), allocation->offsetOf(target_.address()),
+                      size_, pattern_.data(), pattern_size_};
+  imported = device.port().import(target_.address(), size_);
+  require(imported != nullptr, CL_OUT_OF_RESOURCES, "the device cannot reach this memory");
+  return port::Fill{imported.get(), 0, size_, pattern_.data(), pattern_size_};
+}
+
+port::GroupBox LaunchWork::wholeBox() const {
+  port::GroupBox whole;
+  std::copy_n(record.group_count, 3, whole.end);
+  return whole;
+}
+
+void LaunchWork::accesses(AccessList& list) const {
+  const AccessEvaluation evaluation(record, arguments->values);
+  std::vector<TouchedRange> touched;
+  for (size_t i = 0; i < arguments->values.size(); ++i) {
+    const ArgumentInfo& argument = info().arguments[i];
+    MemObject* object = arguments->values[i].memory.get();
+    if (!object) continue;
+    const bool writes = mayWrite(argument) && object->kernelMayWrite();
+    touched.clear();
+    // What the kernel leaves unwritten of an image keeps its contents, so a writer reads, too.
+    if (argument.kind == ArgumentKind::image)
+      touched.push_back({0, object->size(), true, writes});
+    else
+      evaluation.touched(argument, object->size(), touched);
+    // The command has the object's address, so its memory may not go meanwhile.
+    if (touched.empty()) touched.push_back({0, 1, false, false});
+    for (const TouchedRange& range : touched)
+      list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
+                      range.reads, range.writes && writes});
+  }
+}
+
+port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,
+                                       const port::GroupBox& box, LaunchArguments& room) const {
+  if (record.group_count[0] * record.group_count[1] * record.group_count[2] == 0) return {};
+  const auto& values = arguments->values;
+  room.resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    port::LaunchArgument& argument = room[i];
+    argument.kind = info().arguments[i].kind;
+    if (argument.kind == ArgumentKind::image)
+      argument.value = &static_cast<PixelImage&>(*values[i].memory).descriptor();
+    if (hasMemory(argument.kind)) {
+      if (MemObject* object = values[i].memory.get()) {
+        argument.memory = &object->storage().in(space);
+        argument.offset = object->origin();
+      }
+      argument.raw_address = reinterpret_cast<uint64_t>(values[i].svm);
+    } else if (argument.kind == ArgumentKind::local_pointer) {
+      argument.size = values[i].local_bytes;
+    } else {
+      argument.value = values[i].bytes.data();
+      argument.size = values[i].bytes.size();
+    }
+  }
+  return port::Launch{&code.module, code.kernel, &record, box, room};
+}
+
+bool mayWrite(const ArgumentInfo& argument) {
+  if (argument.kind == ArgumentKind::image)
+    return argument.access == AccessQualifier::write_only ||
+           argument.access == AccessQualifier::read_write;
+  return argument.writes && argument.kind == ArgumentKind::global_pointer;
+}
+
+}  // namespace weft

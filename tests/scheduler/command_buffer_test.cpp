@@ -1,0 +1,288 @@
+// Command buffers on fake devices: what is submitted when, what moves, what a failure leaves.
+#include "scheduler/command_buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/scheduler/fake_platform.h"
+
+namespace weft::test {
+namespace {
+
+constexpr size_t size = 1024;
+constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+
+class CommandBufferTest : public testing::Test {
+ protected:
+  using Points = std::vector<cl_sync_point_khr>;
+
+  // Two devices, the first with room for so many buffers.
+  void start(bool manual, size_t buffers = 64, uint64_t seed = 1) {
+    FakeOptions first, second;
+    first.manual = second.manual = manual;
+    first.max_delay = second.max_delay = std::chrono::microseconds(0);
+    first.memory_bytes = buffers * size;
+    first.seed = seed;
+    platform = std::make_unique<FakePlatform>(std::vector<FakeOptions>{first, second});
+    queue = platform->queue(0);
+    unordered = platform->queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    other = platform->queue(1);
+  }
+  Ref<CommandBuffer> record(const Ref<Queue>& on) {
+    return make<CommandBuffer>(on, 0, 0, std::vector<cl_command_buffer_properties_khr>{});
+  }
+  static cl_sync_point_khr fill(CommandBuffer& into, Buffer& target, char value,
+                                const Points& waits = {}, size_t offset = 0, size_t bytes = size) {
+    return into.record(
+        recorded(FillWork(target, &value, 1, {{offset, 0, 0}, bytes, bytes}, {bytes, 1, 1})),
+        waits);
+  }
+  static cl_sync_point_khr copy(CommandBuffer& into, Buffer& from, Buffer& to,
+                                const Points& waits = {}) {
+    return into.record(
+        recorded(CopyWork{CopyEnd::linear(from, 0), CopyEnd::linear(to, 0), {size, 1, 1}}), waits);
+  }
+  void runDevices() {
+    while (platform->fake(0).finishAll() + platform->fake(1).finishAll() != 0) {
+    }
+  }
+  // In automatic mode.
+  std::vector<char> contents(Buffer& source) {
+    std::vector<char> bytes(size);
+    EXPECT_EQ(enqueueRead(*other, source, 0, size, bytes.data(), {})->wait(), CL_COMPLETE);
+    return bytes;
+  }
+  static void set(Queue& queue, Buffer& target, char value) {
+    enqueueFill(queue, target, &value, 1, 0, size, {});
+  }
+  DeviceStatistics numbers() { return statistics(platform->context(), platform->device(0)); }
+
+  std::unique_ptr<FakePlatform> platform;
+  Ref<Queue> queue, unordered, other;
+};
+
+TEST_F(CommandBufferTest, AnInOrderQueueGetsAllAtOnce) {
+  start(true);
+  const auto buffer = platform->buffer(size);
+  const auto commands = record(queue);
+  for (char i = 0; i < 5; ++i) fill(*commands, *buffer, i);
+  commands->finalize();
+  for (int i = 0; i < 3; ++i) {
+    const auto event = commands->enqueue(*queue, {});
+    EXPECT_EQ(platform->fake(0).pending(), 5u);
+    EXPECT_EQ(platform->fake(0).able(), 1u);
+    runDevices();
+    EXPECT_EQ(event->status(), CL_COMPLETE);
+  }
+}
+
+TEST_F(CommandBufferTest, AnUnorderedOneGetsWhatIsReady) {
+  start(true);
+  const auto a = platform->buffer(size), b = platform->buffer(size), c = platform->buffer(size);
+  const auto commands = record(unordered);
+  const auto first = fill(*commands, *a, 1);
+  fill(*commands, *b, 2);
+  copy(*commands, *a, *c, {first});
+  commands->record(nullptr, {});  // a barrier
+  copy(*commands, *c, *b);
+  copy(*commands, *c, *a);
+  commands->finalize();
+  for (const size_t choice : {0, 1, 2}) {
+    const auto event = commands->enqueue(*unordered, {});
+    EXPECT_EQ(platform->fake(0).pending(), 2u);
+    platform->fake(0).finish();  // the first: what waits for it follows
+    EXPECT_EQ(platform->fake(0).pending(), 2u);
+    while (platform->fake(0).log().size() % 5 < 3) platform->fake(0).finishAny(choice);
+    EXPECT_EQ(platform->fake(0).pending(), 2u);
+    runDevices();
+    EXPECT_EQ(event->status(), CL_COMPLETE);
+  }
+}
+
+TEST_F(CommandBufferTest, ABarrierWithPointsHoldsWhatFollowsAndWaitsForNoMore) {
+  start(true);
+  const auto a = platform->buffer(size), b = platform->buffer(size), c = platform->buffer(size);
+  const auto commands = record(unordered);
+  const auto first = fill(*commands, *a, 1);
+  fill(*commands, *b, 2);
+  commands->record(nullptr, Points{first});
+  fill(*commands, *c, 3);
+  commands->record(nullptr, {});
+  fill(*commands, *a, 4);
+  commands->finalize();
+  const auto event = commands->enqueue(*unordered, {});
+  EXPECT_EQ(platform->fake(0).pending(), 2u);
+  platform->fake(0).finish();
+  EXPECT_EQ(platform->fake(0).pending(), 2u);  // b and c
+  platform->fake(0).finishAny(1);
+  EXPECT_EQ(platform->fake(0).pending(), 1u);  // the last waits for b, too
+  platform->fake(0).finish();
+  EXPECT_EQ(platform->fake(0).pending(), 1u);
+  runDevices();
+  EXPECT_EQ(event->status(), CL_COMPLETE);
+}
+
+TEST_F(CommandBufferTest, MovesWhatItReadsOnceAndWhatItOverwritesNever) {
+  start(false);
+  const auto in = platform->buffer(size), between = platform->buffer(size),
+             out = platform->buffer(size);
+  for (const auto& each : {in, between, out}) set(*other, *each, 1);
+  other->finish();
+  const auto commands = record(queue);
+  fill(*commands, *in, 2, {}, 0, size / 2);
+  copy(*commands, *in, *between);
+  for (int i = 0; i < 10; ++i) {
+    copy(*commands, *between, *out);
+    copy(*commands, *in, *out);
+  }
+  commands->finalize();
+  EXPECT_EQ(commands->enqueue(*queue, {})->wait(), CL_COMPLETE);
+  EXPECT_EQ(numbers().bytes_in, size / 2);
+  EXPECT_EQ(commands->enqueue(*queue, {})->wait(), CL_COMPLETE);
+  EXPECT_EQ(numbers().bytes_in, size / 2);
+  const auto result = contents(*out);
+  EXPECT_EQ(std::count(result.begin(), result.end(), 2), std::ptrdiff_t(size / 2));
+  EXPECT_EQ(std::count(result.begin(), result.end(), 1), std::ptrdiff_t(size / 2));
+}
+
+TEST_F(CommandBufferTest, AFailureIsTheWholesAndItsBytesAreLost) {
+  for (const bool in_order : {true, false}) {
+    start(true);
+    const auto a = platform->buffer(size), b = platform->buffer(size), c = platform->buffer(size);
+    set(*queue, *c, 5);
+    runDevices();
+    const auto& on = in_order ? queue : unordered;
+    const auto commands = record(on);
+    const auto point = fill(*commands, *a, 1);
+    copy(*commands, *a, *b, {point});
+    commands->finalize();
+    const auto event = commands->enqueue(*on, {});
+    const Ref<Event> after = enqueueCopy(*other, *c, *a, 0, 0, size, {&event, 1});
+    ASSERT_TRUE(platform->fake(0).fail(CL_OUT_OF_RESOURCES));
+    runDevices();
+    EXPECT_EQ(event->status(), CL_OUT_OF_RESOURCES);
+    EXPECT_EQ(after->status(), dependent);
+    std::vector<char> bytes(size);
+    for (const auto& lost : {a, b}) {
+      const auto read = enqueueRead(*other, *lost, 0, size, bytes.data(), {});
+      runDevices();
+      EXPECT_EQ(read->status(), dependent);
+    }
+    const auto again = commands->enqueue(*on, {});
+    const auto read = enqueueRead(*queue, *b, 0, size, bytes.data(), {&again, 1});
+    runDevices();
+    EXPECT_EQ(again->status(), CL_COMPLETE);
+    EXPECT_EQ(read->status(), CL_COMPLETE);
+    EXPECT_EQ(bytes, std::vector<char>(size, 1));
+  }
+}
+
+TEST_F(CommandBufferTest, WhatNeverRanChangesNothing) {
+  start(false);
+  const auto a = platform->buffer(size);
+  set(*queue, *a, 5);
+  const auto commands = record(queue);
+  fill(*commands, *a, 1);
+  commands->finalize();
+  const auto never = make<UserEvent>(Ref<Context>(&platform->context()));
+  const Ref<Event> wait = never;
+  const auto event = commands->enqueue(*queue, {&wait, 1});
+  never->setStatus(-1);
+  EXPECT_EQ(event->wait(), dependent);
+  EXPECT_EQ(contents(*a), std::vector<char>(size, 5));
+}
+
+// The device has room for three of ten buffers.
+TEST_F(CommandBufferTest, AWorkingSetLargerThanTheMemory) {
+  start(false, 3);
+  std::vector<Ref<Buffer>> buffers;
+  for (int i = 0; i < 10; ++i) buffers.push_back(platform->buffer(size));
+  const auto timed = platform->queue(0, CL_QUEUE_PROFILING_ENABLE);
+  const auto commands = record(timed);
+  fill(*commands, *buffers[0], 7);
+  for (int i = 0; i < 9; ++i) copy(*commands, *buffers[i], *buffers[i + 1]);
+  commands->finalize();
+  for (int i = 0; i < 2; ++i) {
+    const auto event = commands->enqueue(*timed, {});
+    EXPECT_EQ(event->wait(), CL_COMPLETE);
+    EXPECT_LE(event->times().queued, event->times().submitted);
+    EXPECT_LE(event->times().started, event->times().ended);
+  }
+  for (const auto& buffer : buffers) EXPECT_EQ(contents(*buffer), std::vector<char>(size, 7));
+  EXPECT_LE(platform->fake(0).allocatedBytes(), 3 * size);
+  EXPECT_EQ(platform->fake(0).violations(), 0u);
+}
+
+TEST_F(CommandBufferTest, NoticesThatItsMemoryWasTaken) {
+  start(false, 2);
+  const auto a = platform->buffer(size), b = platform->buffer(size);
+  const auto c = platform->buffer(size), d = platform->buffer(size);
+  const auto commands = record(queue);
+  fill(*commands, *a, 3);
+  copy(*commands, *a, *b);
+  commands->finalize();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(commands->enqueue(*queue, {})->wait(), CL_COMPLETE);
+    set(*queue, *c, 4);
+    set(*queue, *d, 5);
+    queue->finish();
+    EXPECT_EQ(contents(*b), std::vector<char>(size, 3));
+  }
+  EXPECT_GE(numbers().evictions, 4u);
+  EXPECT_EQ(platform->fake(0).violations(), 0u);
+}
+
+// Random copies and fills, ordered where they meet, in queues of both kinds and interleaved with
+// commands of another device, against the same done one after the other.
+TEST_F(CommandBufferTest, RandomRecordingsDoWhatTheirCommandsWould) {
+  constexpr size_t objects = 6;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    start(false, seed % 2 ? 64 : 3, seed);
+    std::vector<Ref<Buffer>> buffers;
+    std::vector<char> model(objects);
+    for (size_t i = 0; i < objects; ++i) {
+      buffers.push_back(platform->buffer(size));
+      set(*other, *buffers[i], model[i] = char(i));
+    }
+    other->finish();
+    const auto& on = random() % 2 ? queue : unordered;
+    const auto commands = record(on);
+    std::vector<std::pair<size_t, int>> steps;  // target; source, or -1 - value
+    std::vector<Points> users(objects);
+    for (size_t i = 0, count = 1 + random() % 20; i < count; ++i) {
+      const size_t to = random() % objects, from = random() % objects;
+      if (random() % 8 == 0)
+        commands->record(nullptr, {});
+      else if (to != from && random() % 3) {
+        Points waits = users[to];
+        waits.insert(waits.end(), users[from].begin(), users[from].end());
+        const auto point = copy(*commands, *buffers[from], *buffers[to], waits);
+        users[to].push_back(point);
+        users[from].push_back(point);
+        steps.emplace_back(to, int(from));
+      } else {
+        users[to].push_back(fill(*commands, *buffers[to], char(i + 10), users[to]));
+        steps.emplace_back(to, -1 - int(i + 10));
+      }
+    }
+    commands->finalize();
+    for (int round = 0; round < 3; ++round) {
+      const auto& where = random() % 2 ? queue : unordered;
+      EXPECT_EQ(commands->enqueue(*where, {})->wait(), CL_COMPLETE);
+      for (const auto& [to, from] : steps)
+        model[to] = from < 0 ? char(-1 - from) : model[size_t(from)];
+      const size_t touched = random() % objects;
+      set(*other, *buffers[touched], model[touched] = char(100 + round));
+      other->finish();
+    }
+    for (size_t i = 0; i < objects; ++i)
+      EXPECT_EQ(contents(*buffers[i]), std::vector<char>(size, model[i]));
+    EXPECT_EQ(platform->fake(0).violations(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace weft::test
