@@ -10,14 +10,44 @@ namespace weft {
 namespace {
 
 constexpr std::pair<cl_command_type, const char*> command_names[] = {
-    {CL_COMMAND_NDRANGE_KERNEL, "a kernel"},          {CL_COMMAND_TASK, "a task"},
-    {CL_COMMAND_NATIVE_KERNEL, "a native kernel"},    {CL_COMMAND_READ_BUFFER, "a buffer read"},
-    {CL_COMMAND_READ_BUFFER_RECT, "a buffer read"},   {CL_COMMAND_WRITE_BUFFER, "a buffer write"},
-    {CL_COMMAND_WRITE_BUFFER_RECT, "a buffer write"}, {CL_COMMAND_COPY_BUFFER, "a buffer copy"},
-    {CL_COMMAND_COPY_BUFFER_RECT, "a buffer copy"},   {CL_COMMAND_FILL_BUFFER, "a buffer fill"},
-    {CL_COMMAND_MAP_BUFFER, "a buffer map"},          {CL_COMMAND_UNMAP_MEM_OBJECT, "an unmap"},
+    {CL_COMMAND_NDRANGE_KERNEL, "a kernel"},
+    {CL_COMMAND_TASK, "a task"},
+    {CL_COMMAND_NATIVE_KERNEL, "a native kernel"},
+    {CL_COMMAND_READ_BUFFER, "a buffer read"},
+    {CL_COMMAND_READ_BUFFER_RECT, "a buffer read"},
+    {CL_COMMAND_WRITE_BUFFER, "a buffer write"},
+    {CL_COMMAND_WRITE_BUFFER_RECT, "a buffer write"},
+    {CL_COMMAND_COPY_BUFFER, "a buffer copy"},
+    {CL_COMMAND_COPY_BUFFER_RECT, "a buffer copy"},
+    {CL_COMMAND_FILL_BUFFER, "a buffer fill"},
+    {CL_COMMAND_MAP_BUFFER, "a buffer map"},
+    {CL_COMMAND_READ_IMAGE, "an image read"},
+    {CL_COMMAND_WRITE_IMAGE, "an image write"},
+    {CL_COMMAND_COPY_IMAGE, "an image copy"},
+    {CL_COMMAND_COPY_IMAGE_TO_BUFFER, "a copy of an image to a buffer"},
+    {CL_COMMAND_COPY_BUFFER_TO_IMAGE, "a copy of a buffer to an image"},
+    {CL_COMMAND_FILL_IMAGE, "an image fill"},
+    {CL_COMMAND_MAP_IMAGE, "an image map"},
+    {CL_COMMAND_UNMAP_MEM_OBJECT, "an unmap"},
     {CL_COMMAND_MIGRATE_MEM_OBJECTS, "a migration"},
+    {CL_COMMAND_SVM_FREE, "a release of shared memory"},
+    {CL_COMMAND_SVM_MEMCPY, "a copy of shared memory"},
+    {CL_COMMAND_SVM_MEMFILL, "a fill of shared memory"},
+    {khr::command_command_buffer, "a command buffer"},
 };
+
+// What a device's failure means.
+constexpr std::pair<cl_int, const char*> device_failures[] = {
+    {CL_DEVICE_NOT_AVAILABLE, "the device is lost"},
+    {CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device is out of memory"},
+    {CL_OUT_OF_HOST_MEMORY, "the host is out of memory"},
+};
+
+const char* whyDeviceFailed(cl_int status) {
+  for (const auto& [code, words] : device_failures)
+    if (code == status) return words;
+  return "the device could not complete it";
+}
 
 }  // namespace
 
@@ -181,7 +211,7 @@ void Command::finished(port::OperationStatus status, port::Nanoseconds start,
     counters_->commands.fetch_add(1, std::memory_order_relaxed);
     counters_->busy_ns.fetch_add(end - start, std::memory_order_relaxed);
   }
-  if (status < 0) report(status, "the device could not complete it");
+  if (status < 0) report(status, whyDeviceFailed(status));
   complete(status < 0 ? status : CL_COMPLETE);
 }
 

@@ -144,7 +144,6 @@ class ReplayCommand final : public Command {
         first_(std::move(first)) {}
 
  private:
-  std::string what() const override { return "a command buffer"; }
   void accesses(AccessList& list) override { list = recording_->accesses(); }
 
   void prepare() override {

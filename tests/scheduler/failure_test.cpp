@@ -152,6 +152,52 @@ TEST_F(FailureTest, TheContextHearsWhatHappened) {
   EXPECT_TRUE(listener.hears("out of fake memory"));
 }
 
+TEST_F(FailureTest, TheContextHearsWhichKernelAndThatADeviceIsLost) {
+  const auto program = platform.program({{"scale", {}, [](const FakeLaunch&) {}}});
+  const auto kernel = make<Kernel>(program, "scale");
+  const size_t one = 1;
+  const auto failing = enqueueLaunch(*a, *kernel, {1, nullptr, &one, &one}, {});
+  ASSERT_TRUE(platform.fake(0).fail(CL_OUT_OF_RESOURCES));
+  EXPECT_EQ(failing->status(), CL_OUT_OF_RESOURCES);
+  EXPECT_TRUE(listener.hears("kernel scale on fake failed with -5: the device could not complete"));
+  const auto stranded = fill(*b, *buffer, 1);
+  platform.fake(1).lose();
+  runDevices();
+  EXPECT_EQ(stranded->status(), CL_DEVICE_NOT_AVAILABLE);
+  EXPECT_TRUE(listener.hears("a buffer fill on fake failed with -2: the device is lost"));
+}
+
+// Each of three sees the failure of the one it waits for, what waits for none of them does not.
+TEST_F(FailureTest, DependentsOfDependentsEndAndOthersGoOn) {
+  const auto other_buffer = platform.buffer(size);
+  const Ref<Event> failing = fill(*a, *buffer, 1);
+  const Ref<Event> second = enqueueFill(*b, *buffer, "2", 1, 0, size, {&failing, 1});
+  const Ref<Event> third = enqueueMarker(*a, {&second, 1});
+  const auto unrelated = fill(*b, *other_buffer, 4);
+  ASSERT_TRUE(platform.fake(0).fail(CL_OUT_OF_RESOURCES));
+  runDevices();
+  EXPECT_EQ(second->status(), dependent);
+  EXPECT_EQ(third->status(), dependent);
+  EXPECT_EQ(unrelated->status(), CL_COMPLETE);
+  EXPECT_EQ(outcome(read(*a, *other_buffer)), CL_COMPLETE);
+  EXPECT_EQ(host, std::vector<char>(size, 4));
+}
+
+// The only copy of what one device wrote goes with it; copies elsewhere are still good.
+TEST_F(FailureTest, ALostDeviceTakesItsOnlyCopiesAlong) {
+  const auto kept = platform.buffer(size);
+  ASSERT_EQ(outcome(fill(*a, *buffer, 1)), CL_COMPLETE);
+  ASSERT_EQ(outcome(fill(*a, *kept, 2)), CL_COMPLETE);
+  ASSERT_EQ(outcome(read(*b, *kept)), CL_COMPLETE);
+  MemObject* const object = kept.get();
+  ASSERT_EQ(outcome(enqueueMigrate(*b, {&object, 1}, 0, {})), CL_COMPLETE);
+  platform.fake(0).lose();
+  EXPECT_LT(outcome(read(*b, *buffer)), 0);
+  EXPECT_LT(outcome(read(*b, *buffer)), 0);
+  EXPECT_EQ(outcome(read(*b, *kept)), CL_COMPLETE);
+  EXPECT_EQ(host, std::vector<char>(size, 2));
+}
+
 TEST_F(FailureTest, ALostDeviceEndsItsCommandsAndNobodyElses) {
   ASSERT_EQ(outcome(fill(*a, *buffer, 1)), CL_COMPLETE);
   const auto other = platform.buffer(size), third = platform.buffer(size);
@@ -181,7 +227,9 @@ TEST(FailureReleaseTest, AReleasedContextIsNotHeardOfAgain) {
 }
 
 // Everything is given up while commands are still to fail: nobody waits for ever.
-TEST(FailureReleaseTest, ContextsEndAfterFailures) {
+class ReleaseTest : public testing::TestWithParam<bool> {};
+
+TEST_P(ReleaseTest, ContextsEndAfterFailures) {
   std::atomic<bool> ended{false};
   {
     FakePlatform platform{{FakeOptions{}, FakeOptions{}}};
@@ -195,14 +243,20 @@ TEST(FailureReleaseTest, ContextsEndAfterFailures) {
       const Ref<Event> first = enqueueCopy(*a, *buffer, *other, 0, 0, size, {});
       enqueueCopy(*b, *other, *buffer, 0, 0, size, {&first, 1});
     }
-    platform.fake(0).fail(CL_OUT_OF_RESOURCES);
-    platform.fake(0).finishAll();
-    platform.fake(1).finishAll();
+    if (GetParam())
+      platform.fake(0).lose();
+    else
+      platform.fake(0).fail(CL_OUT_OF_RESOURCES);
+    while (platform.fake(0).finishAll() + platform.fake(1).finishAll() != 0) {
+    }
   }
   for (int i = 0; i < 2000 && !ended; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE(ended);
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, ReleaseTest, testing::Bool(),
+                         [](const auto& lost) { return lost.param ? "Lost" : "Failed"; });
 
 }  // namespace
 }  // namespace weft::test
