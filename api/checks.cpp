@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/entry.h"
+#include "core/pool.h"
 
 namespace weft::api {
 
@@ -35,6 +36,9 @@ WaitArgument::WaitArgument(const Context& context, cl_uint count, const cl_event
                            cl_int invalid_code) {
   require((count == 0) == (events == nullptr), invalid_code, "wait list and its length");
   if (count > few_.size()) many_.resize(count);
+  // The events of a large graph are anywhere in memory: their misses may overlap.
+  for (cl_uint i = 0; i < count; ++i)
+    if (events[i]) pool::prefetch<128>(events[i]);
   Ref<Event>* list = count > few_.size() ? many_.data() : few_.data();
   for (cl_uint i = 0; i < count; ++i) {
     require(events[i] && events[i]->kind.load(std::memory_order_relaxed) == Kind::event,

@@ -27,7 +27,10 @@ port::Operation& StreamCore::front() noexcept {
 
 void StreamCore::pop() noexcept {
   outbox_ = outbox_->next;
-  if (outbox_) pool::prefetch<sizeof(port::Operation)>(outbox_);
+  // Its end will need more than the operation: what that is a part of.
+  constexpr ptrdiff_t before = 256;
+  constexpr size_t all = 640;
+  if (outbox_) pool::prefetch<all>(reinterpret_cast<const std::byte*>(outbox_) - before);
 }
 
 bool StreamCore::drop() noexcept { return pending_.fetch_sub(1, std::memory_order_acq_rel) != 1; }
