@@ -8,7 +8,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr int batch = 10000;
 constexpr int chains = 8;
 constexpr const char* source = R"(
 kernel void count(global int* counter, int amount, global int* other) { *counter += amount; }
@@ -82,14 +81,14 @@ struct Counting {
   std::vector<cl::Buffer> counters;
 };
 
-void report(benchmark::State& state, const Counting& counting, double nanoseconds) {
+void report(benchmark::State& state, const Counting& counting, int batch, double nanoseconds) {
   const auto commands = static_cast<int64_t>(state.iterations()) * batch;
   state.SetItemsProcessed(commands);
   state.counters["cpu_ns/command"] = nanoseconds / static_cast<double>(commands);
   if (!counting.isRight(commands)) reportWrong(state);
 }
 
-void enqueued(benchmark::State& state, Order order) {
+void enqueued(benchmark::State& state, Order order, int batch) {
   const Counting counting(order);
   double worked = 0;
   for (auto _ : state) {
@@ -106,10 +105,10 @@ void enqueued(benchmark::State& state, Order order) {
     for (const cl_event event : events) clReleaseEvent(event);
     worked += processNanoseconds() - begin;
   }
-  report(state, counting, worked);
+  report(state, counting, batch, worked);
 }
 
-void recorded(benchmark::State& state, Order order) {
+void recorded(benchmark::State& state, Order order, int batch) {
   const CommandBuffers functions;
   const Counting counting(order);
   const cl_command_queue queue = counting.queue();
@@ -135,14 +134,16 @@ void recorded(benchmark::State& state, Order order) {
     worked += processNanoseconds() - begin;
   }
   functions.release(commands);
-  report(state, counting, worked);
+  report(state, counting, batch, worked);
 }
 
 [[maybe_unused]] const Registered registered[] = {
-    add("recorded/in_order/enqueued", enqueued, Order::in_order),
-    add("recorded/in_order/replayed", recorded, Order::in_order),
-    add("recorded/out_of_order/enqueued", enqueued, Order::out_of_order),
-    add("recorded/out_of_order/replayed", recorded, Order::out_of_order),
+    add("recorded/in_order/enqueued", enqueued, Order::in_order, 10000),
+    add("recorded/in_order/replayed", recorded, Order::in_order, 10000),
+    add("recorded/out_of_order/enqueued", enqueued, Order::out_of_order, 10000),
+    add("recorded/out_of_order/replayed", recorded, Order::out_of_order, 10000),
+    add("recorded/million/in_order", recorded, Order::in_order, 1000000)->Iterations(3),
+    add("recorded/million/out_of_order", recorded, Order::out_of_order, 1000000)->Iterations(3),
 };
 
 }  // namespace
