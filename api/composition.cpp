@@ -1,5 +1,6 @@
 #include "api/composition.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "api/dispatch.h"
 #include "backends/cpu/backend.h"
 #include "backends/hip/backend.h"
+#include "backends/level_zero/backend.h"
 #include "compiler/client/client.h"
 #include "scheduler/unified_device.h"
 
@@ -25,7 +27,8 @@ Platform* makePlatform() {
   std::vector<std::unique_ptr<port::Backend>> backends;
   backends.push_back(cpu::makeBackend());
   backends.push_back(std::make_unique<hip::Backend>());
-  if (gpusFirst()) std::swap(backends.front(), backends.back());
+  backends.push_back(level_zero::makeBackend());
+  if (gpusFirst()) std::ranges::rotate(backends, backends.begin() + 1);
   auto platform = std::make_unique<Platform>(std::move(backends), makeCompiler());
   addUnifiedDevice(*platform);
   return platform.release();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/common/grid.h"
 #include "backends/hip/errors.h"
-#include "backends/hip/grid.h"
 #include "core/error.h"
 
 namespace weft::hip {

@@ -39,7 +39,7 @@ class Client : public port::Compiler {
   bool makes(const port::Target& target) const override {
     if (target.kind == port::TargetKind::amdgcn)
       return std::ranges::find(amd_processors, target.cpu) != std::end(amd_processors);
-    return target.kind != port::TargetKind::spirv;
+    return true;
   }
   std::vector<std::string> report() const override {
     const std::string daemon = findDaemon();

@@ -78,8 +78,9 @@ class Types final : public llvm::ValueMapTypeRemapper {
 
 class Copier {
  public:
-  Copier(llvm::Module& source, std::vector<KernelInfo>& kernels)
-      : source_(source),
+  Copier(llvm::Module& source, std::vector<KernelInfo>& kernels, LocalArguments local)
+      : local_(local),
+        source_(source),
         infos_(kernels),
         module_(std::make_unique<llvm::Module>(source.getName(), source.getContext())) {
     module_->setTargetTriple(source.getTargetTriple());
@@ -177,8 +178,8 @@ class Copier {
       instruction.setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
   }
 
-  static bool isLocalPointer(const llvm::Argument& argument) {
-    return argument.getType()->isPointerTy() &&
+  bool isOffset(const llvm::Argument& argument) const {
+    return local_ == LocalArguments::offsets && argument.getType()->isPointerTy() &&
            argument.getType()->getPointerAddressSpace() == local_space;
   }
 
@@ -205,7 +206,7 @@ class Copier {
 
   Type* parameterType(const llvm::Argument& argument) {
     llvm::LLVMContext& context = source_.getContext();
-    if (isLocalPointer(argument)) return Type::getInt64Ty(context);
+    if (isOffset(argument)) return Type::getInt64Ty(context);
     if (isNarrowVector(argument.getType())) return Type::getInt16Ty(context);
     return types_.remapType(argument.getType());
   }
@@ -231,7 +232,7 @@ class Copier {
       llvm::Argument* own = made->getArg(argument.getArgNo());
       own->setName(argument.getName());
       Value* value = own;
-      if (isLocalPointer(argument)) {
+      if (isOffset(argument)) {
         places.push_back(llvm::GetElementPtrInst::Create(Type::getInt8Ty(source_.getContext()),
                                                          dynamicLocal(), {own}));
         value = places.back();
@@ -273,6 +274,7 @@ class Copier {
     }
   }
 
+  const LocalArguments local_;
   llvm::Module& source_;
   std::vector<KernelInfo>& infos_;
   std::unique_ptr<llvm::Module> module_;
@@ -283,8 +285,9 @@ class Copier {
 
 }  // namespace
 
-GpuModule makeGpuModule(llvm::Module& source, std::vector<KernelInfo>& kernels) {
-  return Copier(source, kernels).run();
+GpuModule makeGpuModule(llvm::Module& source, std::vector<KernelInfo>& kernels,
+                        LocalArguments local) {
+  return Copier(source, kernels, local).run();
 }
 
 }  // namespace weft::compiler

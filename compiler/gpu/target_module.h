@@ -20,6 +20,10 @@ struct GpuKernel {
   llvm::Argument* launch = nullptr;
 };
 
+// What a kernel gets for a local pointer: its offset from the start of the launch's dynamic shared
+// memory, or the pointer.
+enum class LocalArguments : uint8_t { offsets, pointers };
+
 struct GpuModule {
   std::unique_ptr<llvm::Module> module;
   std::vector<GpuKernel> kernels;
@@ -31,6 +35,7 @@ struct GpuModule {
 // Each kernel becomes an externally visible function of the ABI of GPU images
 // (core/ports/launch.h). Named symbols: KernelInfo::symbol of the `kernels` that have the same name
 // is filled.
-GpuModule makeGpuModule(llvm::Module& source, std::vector<KernelInfo>& kernels);
+GpuModule makeGpuModule(llvm::Module& source, std::vector<KernelInfo>& kernels,
+                        LocalArguments local = LocalArguments::offsets);
 
 }  // namespace weft::compiler

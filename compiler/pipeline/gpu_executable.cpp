@@ -14,6 +14,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/amd_module.h"
+#include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/target_module.h"
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/work_items.h"
@@ -160,7 +161,9 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   inlineNarrowVectors(module);
   auto functions = prepareModule(module, machine);
   if (!functions) return functions.takeError();
-  GpuModule gpu = makeGpuModule(module, image.kernels);
+  const bool is_spirv = image.target.kind == port::TargetKind::spirv;
+  GpuModule gpu = makeGpuModule(module, image.kernels,
+                                is_spirv ? LocalArguments::pointers : LocalArguments::offsets);
   analyseKernels(*functions, machine, image);
   for (const GpuKernel& kernel : gpu.kernels) {
     KernelInfo& info = infoOf(image, kernel.name);
@@ -173,8 +176,12 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   if (llvm::Error error = checkFunctions(*gpu.module)) return error;
   if (llvm::Error error = verify(*gpu.module)) return error;
   finishLowering(gpu, machine, image.target);
-  optimise(*gpu.module, machine, options.optimise);
-  splitUnalignedVectors(*gpu.module);
+  if (is_spirv) {
+    simplifyForSpirv(*gpu.module, machine);
+  } else {
+    optimise(*gpu.module, machine, options.optimise);
+    splitUnalignedVectors(*gpu.module);
+  }
   for (const GpuKernel& kernel : gpu.kernels)
     infoOf(image, kernel.name).private_bytes = allocaBytes(*kernel.function);
   auto payload = emitPayload(*gpu.module, machine, image.target);

@@ -14,8 +14,8 @@ namespace weft::compiler {
 // parameters are a feature of newer PTX.
 port::Target machineTarget(const Image& image);
 
-// As makeExecutable: PTX text for the driver's compiler. Fails, naming them, when the program calls
-// functions that GPUs do not have.
+// As makeExecutable: PTX text or SPIR-V for the driver's compiler, code objects. Fails, naming
+// them, when the program calls functions that GPUs do not have.
 llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine,
                               const Options& options, Image& image);
 

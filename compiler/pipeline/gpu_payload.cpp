@@ -5,6 +5,8 @@
 
 #include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/host_module.h"
+#include "compiler/gpu/spirv/module_writer.h"
+#include "compiler/gpu/spirv/prepare.h"
 #include "compiler/pipeline/elf_link.h"
 
 namespace weft::compiler {
@@ -27,12 +29,15 @@ void finishLowering(GpuModule& gpu, const llvm::TargetMachine& machine,
                     const port::Target& target) {
   if (isSoftwareGpu(target))
     makeHostModule(gpu);
+  else if (target.kind == port::TargetKind::spirv)
+    makeSpirvModule(gpu);
   else if (target.kind == port::TargetKind::amdgcn)
     makeAmdModule(gpu, machine.createDataLayout());
 }
 
 llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachine& machine,
                                         const port::Target& target) {
+  if (target.kind == port::TargetKind::spirv) return writeSpirv(module);
   const bool text = target.kind == port::TargetKind::nvptx;
   auto code = emit(module, machine,
                    text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);

@@ -12,7 +12,7 @@ namespace weft::compiler {
 // What code for the kind of target needs done to a lowered module before it is optimised.
 void finishLowering(GpuModule& gpu, const llvm::TargetMachine& machine, const port::Target& target);
 
-// PTX text, a code object, or a shared object.
+// PTX text, a code object, SPIR-V, or a shared object.
 llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachine& machine,
                                         const port::Target& target);
 

@@ -136,8 +136,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::T
       return nvidiaMachine(target, options);
     case port::TargetKind::amdgcn:
       return isSoftwareGpu(target) ? hostMachine(target, options) : amdMachine(target, options);
+    // Sizes and alignments are those of the host.
     case port::TargetKind::spirv:
-      break;
+      return hostMachine({}, options);
   }
   return llvm::createStringError("this compiler makes no code for that kind of device");
 }

@@ -1,5 +1,5 @@
 // Modules and launches.
-#include "backends/hip/grid.h"
+#include "backends/common/grid.h"
 #include "core/error.h"
 #include "tests/backends/hip/hip_test.h"
 

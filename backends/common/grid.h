@@ -7,7 +7,7 @@
 
 #include "core/ports/launch.h"
 
-namespace weft::hip {
+namespace weft {
 
 struct Grid {
   port::GroupBox box;
@@ -43,4 +43,4 @@ int forEachGrid(const port::LaunchRecord& record, const port::GroupBox& box,
   return 0;
 }
 
-}  // namespace weft::hip
+}  // namespace weft

@@ -1,0 +1,116 @@
+#include "backends/level_zero/backend.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "backends/common/memory_space.h"
+#include "backends/level_zero/device.h"
+
+namespace weft::level_zero {
+namespace {
+
+constexpr const char* loader_name = "libze_loader.so.1";
+// The oldest version of the interface that has all that is used here.
+constexpr uint32_t least_version = ZE_MAKE_VERSION(1, 3);
+
+bool isSet(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text && *text;
+}
+
+// WEFT_GPU as for other GPUs: "0" uses none, "1" opens the loader even where the system shows none.
+bool isGpuSetting(std::string_view value) {
+  return isSet("WEFT_GPU") && std::getenv("WEFT_GPU") == value;
+}
+
+// Opening the loader opens drivers, so machines without such a GPU are spared it.
+bool hasRenderNode() {
+  std::error_code error;
+  for (const auto& node : std::filesystem::directory_iterator("/sys/class/drm", error)) {
+    if (!node.path().filename().string().starts_with("renderD")) continue;
+    std::string vendor;
+    std::ifstream(node.path() / "device/vendor") >> vendor;
+    if (vendor == "0x8086") return true;
+  }
+  return false;
+}
+
+class Backend final : public port::Backend {
+ public:
+  std::string_view name() const override { return "level_zero"; }
+  std::vector<std::shared_ptr<port::Device>> discover(
+      std::vector<port::Diagnostic>& diagnostics) override;
+
+ private:
+  using Devices = std::vector<std::shared_ptr<Device>>;
+  void addDriver(const Api& api, ze_driver_handle_t handle, Devices& devices,
+                 std::vector<port::Diagnostic>& diagnostics) const;
+};
+
+template <class Handle, class Get>
+std::vector<Handle> listOf(Get&& get, const char* what) {
+  uint32_t count = 0;
+  check(get(&count, nullptr), what);
+  std::vector<Handle> handles(count);
+  if (count > 0) check(get(&count, handles.data()), what);
+  handles.resize(count);
+  return handles;
+}
+
+void Backend::addDriver(const Api& api, ze_driver_handle_t handle, Devices& devices,
+                        std::vector<port::Diagnostic>& diagnostics) const {
+  ze_api_version_t version{};
+  check(api.driverGetApiVersion(handle, &version), "the driver's version");
+  if (static_cast<uint32_t>(version) < least_version) {
+    diagnostics.push_back({"level_zero: a driver of version " +
+                           std::to_string(ZE_MAJOR_VERSION(version)) + "." +
+                           std::to_string(ZE_MINOR_VERSION(version)) + " is too old"});
+    return;
+  }
+  const auto driver = std::make_shared<Driver>(api, handle);
+  const auto found = listOf<ze_device_handle_t>(
+      [&](auto... list) { return api.deviceGet(handle, list...); }, "the devices");
+  for (const ze_device_handle_t device : found) {
+    try {
+      const auto space = level_zero_space_base + static_cast<port::MemorySpace>(devices.size());
+      devices.push_back(std::make_shared<Device>(driver, device, space));
+    } catch (const std::exception& error) {
+      diagnostics.push_back({std::string("level_zero: a device: ") + error.what()});
+    }
+  }
+}
+
+std::vector<std::shared_ptr<port::Device>> Backend::discover(
+    std::vector<port::Diagnostic>& diagnostics) {
+  Devices devices;
+  if (isGpuSetting("0")) {
+    diagnostics.push_back({"level_zero: switched off by WEFT_GPU=0"});
+    return {};
+  }
+  if (!isGpuSetting("1") && !isSet("ZE_ENABLE_ALT_DRIVERS") && !hasRenderNode()) {
+    diagnostics.push_back({"level_zero: no GPU of Intel: there is no /dev/dri/renderD*"});
+    return {};
+  }
+  try {
+    const Api* const api = openLoader(loader_name, diagnostics);
+    if (!api) return {};
+    const auto drivers = listOf<ze_driver_handle_t>(
+        [&](auto... list) { return api->driverGet(list...); }, "the drivers");
+    for (const ze_driver_handle_t driver : drivers) addDriver(*api, driver, devices, diagnostics);
+    if (devices.empty()) diagnostics.push_back({"level_zero: no device"});
+  } catch (const std::exception& error) {
+    diagnostics.push_back({std::string("level_zero: ") + error.what()});
+  }
+  for (const auto& device : devices)
+    for (const auto& peer : devices)
+      if (device != peer) device->connect(*peer);
+  return {devices.begin(), devices.end()};
+}
+
+}  // namespace
+
+std::unique_ptr<port::Backend> makeBackend() { return std::make_unique<Backend>(); }
+
+}  // namespace weft::level_zero

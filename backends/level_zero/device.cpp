@@ -1,0 +1,207 @@
+#include "backends/level_zero/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/level_zero/memory.h"
+#include "backends/level_zero/module.h"
+#include "backends/level_zero/print_buffers.h"
+#include "backends/level_zero/stream.h"
+#include "core/error.h"
+
+namespace weft::level_zero {
+namespace {
+
+constexpr uint32_t vendor_intel = 0x8086;
+constexpr uint32_t base_alignment = 256;
+// What the specification of OpenCL asks of a full profile.
+constexpr uint32_t least_parameter_bytes = 1024;
+
+constexpr const char* language_extensions[] = {
+    "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_khr_extended_async_copies",
+    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",
+};
+constexpr const char* language_features[] = {
+    "__opencl_c_generic_address_space",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+};
+
+template <class T>
+T described(ze_structure_type_t type) {
+  T properties{};
+  properties.stype = type;
+  return properties;
+}
+
+}  // namespace
+
+Device::Device(std::shared_ptr<Driver> driver, ze_device_handle_t handle, port::MemorySpace space)
+    : context_(std::make_shared<DeviceContext>(std::move(driver), handle)) {
+  capabilities_.memory_space = space;
+  describeDevice();
+  describeDriver();
+  describeCode();
+  describeMemory();
+  chooseQueues();
+}
+
+void Device::describeDevice() {
+  const Api& api = context_->api;
+  auto device = described<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES);
+  check(api.deviceGetProperties(context_->device, &device), "the device's properties");
+  require(device.type == ZE_DEVICE_TYPE_GPU, CL_DEVICE_NOT_FOUND, "no GPU");
+  capabilities_.device_class = port::DeviceClass::gpu;
+  capabilities_.name = std::string(device.name, strnlen(device.name, sizeof device.name));
+  capabilities_.vendor = device.vendorId == vendor_intel ? "Intel(R) Corporation" : "unknown";
+  capabilities_.vendor_id = device.vendorId;
+  static_assert(sizeof device.uuid.id == sizeof capabilities_.uuid);
+  std::memcpy(capabilities_.uuid.data(), device.uuid.id, sizeof device.uuid.id);
+  // What the vendor calls a compute unit is one execution unit, which runs several threads.
+  capabilities_.compute_units =
+      std::max(device.numEUsPerSubslice * device.numSubslicesPerSlice * device.numSlices, 1u);
+  capabilities_.max_clock_mhz = device.coreClockRate;
+  capabilities_.max_allocation_bytes = device.maxMemAllocSize;
+  capabilities_.timer_resolution_ns = std::max<uint64_t>(device.timerResolution, 1);
+  capabilities_.host_unified_memory = (device.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
+
+  auto compute =
+      described<ze_device_compute_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES);
+  check(api.deviceGetComputeProperties(context_->device, &compute), "the compute properties");
+  capabilities_.max_work_group_size = compute.maxTotalGroupSize;
+  capabilities_.max_work_item_sizes = {compute.maxGroupSizeX, compute.maxGroupSizeY,
+                                       compute.maxGroupSizeZ};
+  capabilities_.local_memory_bytes = compute.maxSharedLocalMemory;
+  context_->max_grid = {compute.maxGroupCountX, compute.maxGroupCountY, compute.maxGroupCountZ};
+  uint32_t widest = 1;
+  const uint32_t sizes = std::min<uint32_t>(compute.numSubGroupSizes, ZE_SUBGROUPSIZE_COUNT);
+  for (uint32_t i = 0; i < sizes; ++i) widest = std::max(widest, compute.subGroupSizes[i]);
+  capabilities_.preferred_work_group_multiple = widest;
+}
+
+void Device::describeDriver() {
+  auto driver = described<ze_driver_properties_t>(ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES);
+  check(context_->api.driverGetProperties(context_->driver->handle, &driver), "the driver");
+  const uint32_t v = driver.driverVersion;
+  capabilities_.driver_version = std::to_string(v >> 24) + "." + std::to_string(v >> 16 & 0xff) +
+                                 "." + std::to_string(v & 0xffff);
+}
+
+void Device::describeCode() {
+  auto code = described<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
+  check(context_->api.deviceGetModuleProperties(context_->device, &code), "the module properties");
+  require(code.spirvVersionSupported >= ZE_MAKE_VERSION(1, 2), CL_DEVICE_NOT_AVAILABLE,
+          "its driver takes no SPIR-V 1.2");
+  capabilities_.fp64 = (code.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0;
+  capabilities_.fp16 = (code.flags & ZE_DEVICE_MODULE_FLAG_FP16) != 0;
+  capabilities_.denormals = (code.fp32flags & ZE_DEVICE_FP_FLAG_DENORM) != 0;
+  // The hidden argument of every launch needs some of it.
+  const auto hidden = static_cast<uint32_t>(sizeof(port::GpuLaunch));
+  require(code.maxArgumentsSize >= least_parameter_bytes + hidden, CL_DEVICE_NOT_AVAILABLE,
+          "kernels take too few arguments");
+  capabilities_.max_parameter_bytes = code.maxArgumentsSize - hidden;
+  target_.kind = port::TargetKind::spirv;
+  target_.cpu = "1.2";
+  if (capabilities_.fp64) target_.features = "fp64";
+  capabilities_.language_extensions.assign(std::begin(language_extensions),
+                                           std::end(language_extensions));
+  if ((code.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) == 0)
+    std::erase_if(capabilities_.language_extensions,
+                  [](const std::string& name) { return name.starts_with("cl_khr_int64"); });
+  capabilities_.language_features.assign(std::begin(language_features),
+                                         std::end(language_features));
+  capabilities_.unordered_streams = true;
+  capabilities_.printf = true;
+  capabilities_.printf_buffer_bytes = PrintBuffer::capacity;
+}
+
+void Device::describeMemory() {
+  const Api& api = context_->api;
+  uint32_t count = 0;
+  check(api.deviceGetMemoryProperties(context_->device, &count, nullptr), "the device's memory");
+  std::vector<ze_device_memory_properties_t> memories(
+      count, described<ze_device_memory_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES));
+  check(api.deviceGetMemoryProperties(context_->device, &count, memories.data()),
+        "the device's memory");
+  for (const auto& memory : memories)
+    capabilities_.global_memory_bytes =
+        std::max(capabilities_.global_memory_bytes, memory.totalSize);
+  auto& most = capabilities_.max_allocation_bytes;
+  most = std::min(most, capabilities_.global_memory_bytes);
+  capabilities_.constant_buffer_bytes = most;
+  capabilities_.max_constant_arguments = 8;
+  capabilities_.base_address_alignment_bytes = base_alignment;
+
+  count = 0;
+  check(api.deviceGetCacheProperties(context_->device, &count, nullptr), "the device's caches");
+  std::vector<ze_device_cache_properties_t> caches(
+      count, described<ze_device_cache_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES));
+  check(api.deviceGetCacheProperties(context_->device, &count, caches.data()), "the caches");
+  for (const auto& cache : caches)
+    capabilities_.global_cache.bytes =
+        std::max<uint64_t>(capabilities_.global_cache.bytes, cache.cacheSize);
+}
+
+void Device::chooseQueues() {
+  const Api& api = context_->api;
+  uint32_t count = 0;
+  check(api.deviceGetCommandQueueGroupProperties(context_->device, &count, nullptr), "its queues");
+  std::vector<ze_command_queue_group_properties_t> groups(
+      count, described<ze_command_queue_group_properties_t>(
+                 ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES));
+  check(api.deviceGetCommandQueueGroupProperties(context_->device, &count, groups.data()),
+        "its queues");
+  const auto computes = std::ranges::find_if(groups, [](const auto& group) {
+    return (group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0;
+  });
+  require(computes != groups.end(), CL_DEVICE_NOT_AVAILABLE, "no queue runs kernels");
+  context_->compute_group = static_cast<uint32_t>(computes - groups.begin());
+}
+
+void Device::connect(const Device& peer) {
+  ze_bool_t can = 0;
+  if (context_->driver == peer.context_->driver &&
+      context_->api.deviceCanAccessPeer(context_->device, peer.context_->device, &can) ==
+          ZE_RESULT_SUCCESS &&
+      can)
+    peers_.push_back(peer.capabilities_.memory_space);
+}
+
+bool Device::reaches(port::MemorySpace space) const {
+  return space == port::host_space || space == capabilities_.memory_space ||
+         std::ranges::find(peers_, space) != peers_.end();
+}
+
+// Every time that the backend tells is already one of the host's clock.
+port::ClockPair Device::clocks() const {
+  const port::Nanoseconds now = hostNow();
+  return {now, now};
+}
+
+std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const port::UnitSet>) {
+  throw Error(CL_DEVICE_PARTITION_FAILED, "a GPU is not partitioned");
+}
+
+std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
+  if (order == port::Order::unordered) return std::make_unique<UnorderedStream>(context_);
+  return std::make_unique<InOrderStream>(context_);
+}
+
+std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
+  require(alignment <= base_alignment, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "more alignment than the device's memory is given");
+  return allocateDevice(context_, bytes, base_alignment);
+}
+
+std::unique_ptr<port::Memory> Device::import(void*, size_t) { return nullptr; }
+
+std::unique_ptr<port::Module> Device::load(const Image& image) {
+  require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");
+  return std::make_unique<Module>(context_, image);
+}
+
+}  // namespace weft::level_zero

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "backends/level_zero/context.h"
+#include "core/ports/device.h"
+
+namespace weft::level_zero {
+
+class Device final : public port::Device {
+ public:
+  // Throws when the driver does not answer.
+  Device(std::shared_ptr<Driver> driver, ze_device_handle_t handle, port::MemorySpace space);
+
+  const port::Capabilities& capabilities() const override { return capabilities_; }
+  const port::Target& target() const override { return target_; }
+  bool reaches(port::MemorySpace space) const override;
+  uint64_t freeMemory() const override { return capabilities_.global_memory_bytes; }
+  port::ClockPair clocks() const override;
+  std::vector<std::shared_ptr<port::Device>> partition(
+      std::span<const port::UnitSet> parts) override;
+  std::unique_ptr<port::Stream> createStream(port::Order order) override;
+  std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
+  std::unique_ptr<port::Memory> import(void* host, size_t bytes) override;
+  std::unique_ptr<port::Module> load(const Image& image) override;
+
+  // Lets streams of this device read and write memory of `peer`, where the hardware can.
+  void connect(const Device& peer);
+
+ private:
+  void describeDevice();
+  void describeDriver();
+  void describeCode();
+  void describeMemory();
+  void chooseQueues();
+
+  std::shared_ptr<DeviceContext> context_;
+  port::Capabilities capabilities_;
+  port::Target target_;
+  std::vector<port::MemorySpace> peers_;
+};
+
+}  // namespace weft::level_zero

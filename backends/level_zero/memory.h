@@ -1,0 +1,33 @@
+// Memory of the device, and memory of the host that the device reads and writes.
+#pragma once
+
+#include <memory>
+
+#include "backends/level_zero/context.h"
+
+namespace weft::level_zero {
+
+// Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
+std::unique_ptr<port::Memory> allocateDevice(std::shared_ptr<DeviceContext> context, size_t bytes,
+                                             size_t alignment);
+
+// Memory of the host through which copies of ordinary memory go.
+class Staging {
+ public:
+  static constexpr size_t bytes = size_t(4) << 20;
+
+  explicit Staging(const Driver& driver) : driver_(driver) {}
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() {
+    if (host_) driver_.api.memFree(driver_.context, host_);
+  }
+  // Allocates it when it is first asked for. Throws.
+  std::byte* host();
+
+ private:
+  const Driver& driver_;
+  void* host_ = nullptr;
+};
+
+}  // namespace weft::level_zero

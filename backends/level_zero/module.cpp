@@ -1,0 +1,137 @@
+#include "backends/level_zero/module.h"
+
+#include <cstring>
+
+#include "backends/common/grid.h"
+#include "core/error.h"
+
+namespace weft::level_zero {
+namespace {
+
+std::string textOf(const Api& api, ze_module_build_log_handle_t log) {
+  size_t bytes = 0;
+  if (api.moduleBuildLogGetString(log, &bytes, nullptr) != ZE_RESULT_SUCCESS || bytes == 0)
+    return {};
+  std::string text(bytes, '\0');
+  if (api.moduleBuildLogGetString(log, &bytes, text.data()) != ZE_RESULT_SUCCESS) return {};
+  text.resize(std::strlen(text.c_str()));
+  return text;
+}
+
+}  // namespace
+
+Module::Module(std::shared_ptr<DeviceContext> context, const Image& image)
+    : context_(std::move(context)) {
+  try {
+    create(image);
+    findKernels(image);
+  } catch (...) {
+    destroy();
+    throw;
+  }
+}
+
+Module::~Module() { destroy(); }
+
+void Module::destroy() noexcept {
+  for (const auto& kernel : kernels_)
+    if (kernel->handle) context_->api.kernelDestroy(kernel->handle);
+  if (module_) context_->api.moduleDestroy(module_);
+}
+
+void Module::create(const Image& image) {
+  const Api& api = context_->api;
+  const ze_module_desc_t description{ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                     nullptr,
+                                     ZE_MODULE_FORMAT_IL_SPIRV,
+                                     image.payload.size(),
+                                     reinterpret_cast<const uint8_t*>(image.payload.data()),
+                                     "",
+                                     nullptr};
+  ze_module_build_log_handle_t log = nullptr;
+  const ze_result_t result =
+      api.moduleCreate(context_->driver->context, context_->device, &description, &module_, &log);
+  const std::string text = log && result != ZE_RESULT_SUCCESS ? textOf(api, log) : std::string();
+  if (log) api.moduleBuildLogDestroy(log);
+  if (result == ZE_RESULT_SUCCESS) return;
+  module_ = nullptr;
+  throw Error(operationStatus(result),
+              "loading the image: " + describe(result) + (text.empty() ? "" : "\n" + text));
+}
+
+void Module::findKernels(const Image& image) {
+  // Kernels reach memory that no argument names: through descriptors of images, for one.
+  constexpr ze_kernel_indirect_access_flags_t everything = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
+                                                           ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
+                                                           ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+  for (const KernelInfo& info : image.kernels) {
+    auto kernel = std::make_unique<Kernel>();
+    const ze_kernel_desc_t description{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0,
+                                       info.symbol.c_str()};
+    check(context_->api.kernelCreate(module_, &description, &kernel->handle), info.name.c_str());
+    kernel->prints = info.uses_printf;
+    kernels_.push_back(std::move(kernel));
+    check(context_->api.kernelSetIndirectAccess(kernels_.back()->handle, everything),
+          "what a kernel may reach");
+  }
+}
+
+ze_result_t Module::setArguments(const Kernel& kernel, const port::Launch& launch) const {
+  const auto set = [&](size_t index, size_t bytes, const void* value) {
+    return context_->api.kernelSetArgumentValue(kernel.handle, static_cast<uint32_t>(index), bytes,
+                                                value);
+  };
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    const port::LaunchArgument& argument = launch.arguments[i];
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (argument.kind == ArgumentKind::local_pointer) {
+      result = set(i, argument.size, nullptr);
+    } else if (argument.kind == ArgumentKind::global_pointer ||
+               argument.kind == ArgumentKind::constant_pointer) {
+      const uint64_t base =
+          argument.memory ? argument.memory->deviceAddress() : argument.raw_address;
+      const uint64_t address = base ? base + argument.offset : 0;
+      result = set(i, sizeof address, address ? &address : nullptr);
+    } else if (argument.kind == ArgumentKind::image) {
+      port::ImageDescriptor descriptor;
+      std::memcpy(&descriptor, argument.value, sizeof descriptor);
+      descriptor.address = argument.memory->deviceAddress() + argument.offset;
+      result = set(i, sizeof descriptor, &descriptor);
+    } else {
+      result = set(i, argument.size, argument.value);
+    }
+    if (result != ZE_RESULT_SUCCESS) return result;
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t Module::launch(ze_command_list_handle_t list, const port::Launch& launch,
+                           const void* print_buffer) const {
+  const Api& api = context_->api;
+  Kernel& kernel = *kernels_[launch.kernel];
+  port::GpuLaunch hidden{*launch.record, {}};
+  hidden.record.services = static_cast<const port::HostServices*>(print_buffer);
+  const std::lock_guard lock(kernel.mutex);
+  if (const ze_result_t result = setArguments(kernel, launch); result != ZE_RESULT_SUCCESS)
+    return result;
+  const int result =
+      forEachGrid(*launch.record, launch.slice, context_->max_grid, [&](const Grid& grid) -> int {
+        hidden.box = grid.box;
+        ze_result_t status =
+            api.kernelSetGroupSize(kernel.handle, grid.block[0], grid.block[1], grid.block[2]);
+        if (status == ZE_RESULT_SUCCESS)
+          status = api.kernelSetArgumentValue(kernel.handle,
+                                              static_cast<uint32_t>(launch.arguments.size()),
+                                              sizeof hidden, &hidden);
+        if (status != ZE_RESULT_SUCCESS) return static_cast<int>(status);
+        const auto groups = [&](int d) {
+          return static_cast<uint32_t>(grid.box.end[d] - grid.box.begin[d]);
+        };
+        const ze_group_count_t count{groups(0), groups(1), groups(2)};
+        return static_cast<int>(
+            api.commandListAppendLaunchKernel(list, kernel.handle, &count, nullptr, 0, nullptr));
+      });
+  return static_cast<ze_result_t>(result);
+}
+
+}  // namespace weft::level_zero

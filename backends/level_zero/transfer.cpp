@@ -1,0 +1,193 @@
+#include "backends/level_zero/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "backends/level_zero/module.h"
+
+namespace weft::level_zero {
+namespace {
+
+// Drivers take at least these in a command that fills.
+constexpr size_t most_pattern_bytes = 16;
+constexpr uint64_t forever = std::numeric_limits<uint64_t>::max();
+
+bool isEmpty(const port::Copy& copy) {
+  return copy.region[0] == 0 || copy.region[1] == 0 || copy.region[2] == 0;
+}
+
+bool fitsRegion(const port::Location& end) {
+  constexpr size_t most = std::numeric_limits<uint32_t>::max();
+  return end.row_pitch <= most && end.slice_pitch <= most;
+}
+
+void moveRows(std::byte* to, size_t to_pitch, const std::byte* from, size_t from_pitch,
+              size_t width, size_t rows) {
+  for (size_t y = 0; y < rows; ++y) std::memmove(to + y * to_pitch, from + y * from_pitch, width);
+}
+
+}  // namespace
+
+Transfers::Transfers(std::shared_ptr<DeviceContext> context)
+    : context_(std::move(context)),
+      api_(context_->api),
+      staging_(*context_->driver),
+      print_buffer_(context_) {
+  const ze_command_queue_desc_t description{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                            nullptr,
+                                            context_->compute_group,
+                                            0,
+                                            0,
+                                            ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                            ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  check(api_.commandListCreateImmediate(context_->driver->context, context_->device, &description,
+                                        &list_),
+        "making a command list");
+}
+
+Transfers::~Transfers() { api_.commandListDestroy(list_); }
+
+std::byte* Transfers::hostOf(const port::Location& location) {
+  return location.memory ? location.memory->host() : location.host;
+}
+
+Transfers::End Transfers::endOf(const port::Location& location) {
+  std::byte* const host = hostOf(location);
+  std::byte* const address =
+      host ? host : reinterpret_cast<std::byte*>(location.memory->deviceAddress());
+  return {address + location.offset, location.row_pitch, location.slice_pitch};
+}
+
+bool Transfers::needsHost(const port::Copy& copy) {
+  return hostOf(copy.source) || hostOf(copy.destination);
+}
+
+bool Transfers::needsHost(const port::Fill& fill) {
+  return fill.pattern_size > most_pattern_bytes || fill.memory->host();
+}
+
+ze_result_t Transfers::rows(std::byte* to, size_t to_pitch, const std::byte* from,
+                            size_t from_pitch, size_t width, size_t count) {
+  if (count == 1)
+    return api_.commandListAppendMemoryCopy(list_, to, from, width, nullptr, 0, nullptr);
+  const ze_copy_region_t region{0, 0, 0, static_cast<uint32_t>(width), static_cast<uint32_t>(count),
+                                0};
+  return api_.commandListAppendMemoryCopyRegion(list_, to, &region, static_cast<uint32_t>(to_pitch),
+                                                0, from, &region, static_cast<uint32_t>(from_pitch),
+                                                0, nullptr, 0, nullptr);
+}
+
+ze_result_t Transfers::append(const port::Copy& copy) {
+  if (isEmpty(copy)) return ZE_RESULT_SUCCESS;
+  const End from = endOf(copy.source), to = endOf(copy.destination);
+  const auto& region = copy.region;
+  const bool by_rows = !fitsRegion(copy.source) || !fitsRegion(copy.destination) ||
+                       region[0] > std::numeric_limits<uint32_t>::max();
+  const size_t step = by_rows ? 1 : region[1];
+  for (size_t z = 0; z < region[2]; ++z)
+    for (size_t y = 0; y < region[1]; y += step) {
+      const ze_result_t result =
+          rows(to.at(y, z), to.row_pitch, from.at(y, z), from.row_pitch, region[0], step);
+      if (result != ZE_RESULT_SUCCESS) return result;
+    }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t Transfers::append(const port::Fill& fill) {
+  if (fill.size == 0) return ZE_RESULT_SUCCESS;
+  auto* const base = reinterpret_cast<std::byte*>(fill.memory->deviceAddress() + fill.offset);
+  for (size_t z = 0; z < fill.slices; ++z)
+    for (size_t y = 0; y < fill.rows; ++y) {
+      std::byte* const row = base + z * fill.slice_pitch + y * fill.row_pitch;
+      const ze_result_t result = api_.commandListAppendMemoryFill(
+          list_, row, fill.pattern, fill.pattern_size, fill.size, nullptr, 0, nullptr);
+      if (result != ZE_RESULT_SUCCESS) return result;
+    }
+  return ZE_RESULT_SUCCESS;
+}
+
+void Transfers::wait() {
+  const ze_event_handle_t end = context_->events.take();
+  if (!end) throw std::bad_alloc();
+  ze_result_t result = api_.commandListAppendBarrier(list_, end, 0, nullptr);
+  if (result == ZE_RESULT_SUCCESS) result = api_.eventHostSynchronize(end, forever);
+  context_->events.give(end);
+  check(result, "a copy");
+}
+
+void Transfers::piece(const port::Copy& copy, const End& from, const End& to, size_t width,
+                      size_t count) {
+  std::byte* const staging = staging_.host();
+  if (hostOf(copy.source)) {
+    moveRows(staging, width, from.address, from.row_pitch, width, count);
+    check(rows(to.address, to.row_pitch, staging, width, width, count), "a copy");
+    return wait();
+  }
+  check(rows(staging, width, from.address, from.row_pitch, width, count), "a copy");
+  wait();
+  moveRows(to.address, to.row_pitch, staging, width, width, count);
+}
+
+void Transfers::perform(const port::Copy& copy) {
+  if (isEmpty(copy)) return;
+  const auto& region = copy.region;
+  const End from = endOf(copy.source), to = endOf(copy.destination);
+  const bool by_host = hostOf(copy.source) && hostOf(copy.destination);
+  const size_t width = by_host ? region[0] : std::min(region[0], Staging::bytes);
+  const bool fits = fitsRegion(copy.source) && fitsRegion(copy.destination);
+  const size_t count = by_host ? region[1] : fits ? Staging::bytes / width : 1;
+  for (size_t z = 0; z < region[2]; ++z)
+    for (size_t y = 0; y < region[1]; y += count)
+      for (size_t x = 0; x < region[0]; x += width) {
+        const End source{from.at(y, z) + x, from.row_pitch, 0};
+        const End destination{to.at(y, z) + x, to.row_pitch, 0};
+        const size_t bytes = std::min(width, region[0] - x), most = std::min(count, region[1] - y);
+        if (by_host)
+          moveRows(destination.address, destination.row_pitch, source.address, source.row_pitch,
+                   bytes, most);
+        else
+          piece(copy, source, destination, bytes, most);
+      }
+}
+
+void Transfers::perform(const port::Fill& fill) {
+  if (fill.size == 0) return;
+  const size_t unit = fill.pattern_size;
+  const size_t most = std::min(fill.size, Staging::bytes / unit * unit);
+  std::byte* const pattern = staging_.host();
+  for (size_t i = 0; i < most; i += unit) std::memcpy(pattern + i, fill.pattern, unit);
+  const bool by_host = fill.memory->host() != nullptr;
+  std::byte* const base =
+      (by_host ? fill.memory->host() : reinterpret_cast<std::byte*>(fill.memory->deviceAddress())) +
+      fill.offset;
+  for (size_t z = 0; z < fill.slices; ++z)
+    for (size_t y = 0; y < fill.rows; ++y)
+      for (size_t x = 0; x < fill.size; x += most) {
+        std::byte* const to = base + z * fill.slice_pitch + y * fill.row_pitch + x;
+        const size_t bytes = std::min(most, fill.size - x);
+        if (by_host)
+          std::memcpy(to, pattern, bytes);
+        else
+          check(rows(to, 0, pattern, 0, bytes, 1), "a fill");
+      }
+  if (!by_host) wait();
+}
+
+void Transfers::perform(const port::Launch& printing) {
+  void* const device = print_buffer_.device();
+  std::byte* const host = print_buffer_.host();
+  const PrintBufferHead head{0, PrintBuffer::capacity};
+  std::memcpy(host, &head, sizeof head);
+  check(rows(static_cast<std::byte*>(device), 0, host, 0, sizeof head, 1), "a print buffer");
+  wait();
+  const auto& module = *static_cast<const Module*>(printing.module);
+  const ze_result_t launched = module.launch(list_, printing, device);
+  wait();
+  check(launched, "a launch");
+  check(rows(host, 0, static_cast<std::byte*>(device), 0, PrintBuffer::bytes, 1), "a print buffer");
+  wait();
+  printRecords({host, PrintBuffer::bytes});
+}
+
+}  // namespace weft::level_zero

@@ -1,0 +1,127 @@
+#include "compiler/gpu/spirv/module_writer.h"
+
+#include <cstring>
+
+#include "compiler/gpu/spirv/function.h"
+
+namespace weft::compiler {
+namespace emit {
+namespace {
+
+constexpr uint32_t version_1_2 = 0x00010200, no_generator = 0;
+constexpr uint32_t opencl_c = 3, opencl_version = 300000;
+
+class ModuleWriter final : public Surroundings {
+ public:
+  explicit ModuleWriter(const llvm::Module& module)
+      : module_(module), types_(module.getDataLayout()) {}
+
+  std::vector<uint32_t> write() {
+    for (const llvm::Function& function : module_)
+      if (!function.isDeclaration())
+        functions_.append(FunctionWriter(function, types_, *this).write());
+    for (const llvm::Function& function : module_)
+      if (function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL) addEntryPoint(function);
+    return assemble();
+  }
+
+  Id functionId(const llvm::Function& function) override {
+    Id& known = globals_[&function];
+    if (!known) known = types_.newId();
+    return known;
+  }
+
+  Id variableId(const llvm::GlobalVariable& variable) override {
+    if (const auto known = globals_.find(&variable); known != globals_.end()) return known->second;
+    const unsigned space = variable.getAddressSpace();
+    const Id type = types_.pointerTo(space, variable.getValueType());
+    std::vector<uint32_t> words{type, 0, static_cast<uint32_t>(storageClass(space))};
+    if (space == global_space && variable.hasInitializer())
+      words.push_back(types_.constant(variable.getInitializer()));
+    words[1] = types_.newId();
+    types_.declarations.add(spv::Op::OpVariable, words);
+    if (variable.isConstant()) types_.decorate(words[1], spv::Decoration::Constant);
+    if (variable.getAlign())
+      types_.decorate(words[1], spv::Decoration::Alignment,
+                      {static_cast<uint32_t>(variable.getAlign()->value())});
+    return globals_[&variable] = words[1];
+  }
+
+  Id builtIn(spv::BuiltIn which) override {
+    Id& known = built_ins_[which];
+    if (known) return known;
+    const auto input = static_cast<uint32_t>(spv::StorageClass::Input);
+    const Id vector = types_.inputVector();
+    if (!input_pointer_) {
+      input_pointer_ = types_.newId();
+      types_.declarations.add(spv::Op::OpTypePointer, {input_pointer_, input, vector});
+    }
+    known = types_.newId();
+    types_.declarations.add(spv::Op::OpVariable, {input_pointer_, known, input});
+    types_.decorate(known, spv::Decoration::BuiltIn, {static_cast<uint32_t>(which)});
+    types_.decorate(known, spv::Decoration::Constant);
+    return known;
+  }
+
+  Id extendedInstructions() override {
+    if (!extended_) extended_ = types_.newId();
+    return extended_;
+  }
+
+ private:
+  void addEntryPoint(const llvm::Function& kernel) {
+    std::vector<uint32_t> words{static_cast<uint32_t>(spv::ExecutionModel::Kernel),
+                                functionId(kernel)};
+    llvm::append_range(words, literal(kernel.getName()));
+    for (const auto& [which, id] : built_ins_) words.push_back(id);
+    entry_points_.add(spv::Op::OpEntryPoint, words);
+    // What may be contracted is one operation already.
+    modes_.add(spv::Op::OpExecutionMode,
+               {functionId(kernel), static_cast<uint32_t>(spv::ExecutionMode::ContractionOff)});
+  }
+
+  std::vector<uint32_t> assemble() {
+    Words all;
+    for (const spv::Capability capability : types_.capabilities())
+      all.add(spv::Op::OpCapability, {static_cast<uint32_t>(capability)});
+    if (extended_) {
+      std::vector<uint32_t> words{extended_};
+      llvm::append_range(words, literal("OpenCL.std"));
+      all.add(spv::Op::OpExtInstImport, words);
+    }
+    all.add(spv::Op::OpMemoryModel, {static_cast<uint32_t>(spv::AddressingModel::Physical64),
+                                     static_cast<uint32_t>(spv::MemoryModel::OpenCL)});
+    all.append(entry_points_);
+    all.append(modes_);
+    all.add(spv::Op::OpSource, {opencl_c, opencl_version});
+    all.append(types_.decorations);
+    all.append(types_.declarations);
+    all.append(functions_);
+    std::vector<uint32_t> words{spv::MagicNumber, version_1_2, no_generator, types_.bound(), 0};
+    llvm::append_range(words, all.all());
+    return words;
+  }
+
+  const llvm::Module& module_;
+  Types types_;
+  llvm::DenseMap<const llvm::GlobalValue*, Id> globals_;
+  std::map<spv::BuiltIn, Id> built_ins_;
+  Id input_pointer_ = 0, extended_ = 0;
+  Words entry_points_, modes_, functions_;
+};
+
+}  // namespace
+}  // namespace emit
+
+llvm::Expected<port::Bytes> writeSpirv(const llvm::Module& module) {
+  try {
+    const std::vector<uint32_t> words = emit::ModuleWriter(module).write();
+    port::Bytes bytes(words.size() * sizeof(uint32_t));
+    std::memcpy(bytes.data(), words.data(), bytes.size());
+    return bytes;
+  } catch (const emit::Inexpressible& refused) {
+    return llvm::createStringError("SPIR-V cannot express " + refused.what);
+  }
+}
+
+}  // namespace weft::compiler

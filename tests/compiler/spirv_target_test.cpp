@@ -1,0 +1,123 @@
+// Programs as SPIR-V: that what the compiler writes is valid by SPIRV-Tools' validator, and says
+// what Level Zero has to know.
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <spirv-tools/libspirv.hpp>
+
+#include "tests/compiler/fixture.h"
+
+namespace weft {
+namespace {
+
+using test::contains;
+
+class SpirvTarget : public test::CompilerTest {
+ protected:
+  static port::CompileRequest spirvRequest(const std::string& source, const std::string& options) {
+    port::CompileRequest made = request(source, options);
+    made.target = {port::TargetKind::spirv, "1.2", "fp64"};
+    for (const char* macro : {"__opencl_c_generic_address_space", "__opencl_c_atomic_order_acq_rel",
+                              "__opencl_c_atomic_order_seq_cst", "__opencl_c_atomic_scope_device"})
+      made.features.feature_macros.emplace_back(macro);
+    return made;
+  }
+  Image built(const std::string& source, const std::string& options = "-cl-std=CL3.0") {
+    const auto result = compiler().build(spirvRequest(source, options));
+    EXPECT_TRUE(result.ok) << result.log;
+    return readImage(result.image).value_or(Image{});
+  }
+  static std::vector<uint32_t> wordsOf(const Image& image) {
+    std::vector<uint32_t> words(image.payload.size() / sizeof(uint32_t));
+    std::memcpy(words.data(), image.payload.data(), words.size() * sizeof(uint32_t));
+    return words;
+  }
+  // Empty when the module is valid.
+  static std::string faults(const Image& image) {
+    spvtools::SpirvTools tools(SPV_ENV_OPENCL_2_2);
+    std::string text;
+    tools.SetMessageConsumer(
+        [&](spv_message_level_t, const char*, const spv_position_t& position, const char* message) {
+          text += std::to_string(position.index) + ": " + message + "\n";
+        });
+    return tools.Validate(wordsOf(image)) ? text : text + "invalid";
+  }
+  static std::string textOf(const Image& image) {
+    spvtools::SpirvTools tools(SPV_ENV_OPENCL_2_2);
+    std::string text;
+    tools.Disassemble(wordsOf(image), &text);
+    return text;
+  }
+};
+
+TEST_F(SpirvTarget, KernelsTakeTheirArgumentsAndTheLaunch) {
+  const Image image = built(
+      "kernel void exchange(global int* a, float3 v, local int* b, constant int* c, char d) {\n"
+      "  local int s[64];\n"
+      "  s[get_local_id(0)] = a[get_global_id(0)];\n"
+      "  b[get_local_id(0)] = s[get_local_id(0)] + c[d];\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  a[get_global_id(0)] = s[63 - get_local_id(0)] + b[63 - get_local_id(0)] + (int)v.z;\n"
+      "}\n");
+  ASSERT_EQ(image.kernels.size(), 1u);
+  EXPECT_EQ(image.kernels[0].local_bytes, 256u);
+  EXPECT_EQ(faults(image), "");
+  const std::string text = textOf(image);
+  EXPECT_TRUE(contains(text, "OpEntryPoint Kernel")) << text;
+  EXPECT_TRUE(contains(text, "\"weft_kernel_exchange\"")) << text;
+  EXPECT_TRUE(contains(text, "FuncParamAttr ByVal")) << text;
+  EXPECT_TRUE(contains(text, "BuiltIn LocalInvocationId")) << text;
+  EXPECT_TRUE(contains(text, "OpControlBarrier")) << text;
+}
+
+TEST_F(SpirvTarget, WhatIsNotUsedIsNotAskedOfTheDevice) {
+  const Image image = built("kernel void f(global float* a) { a[get_global_id(0)] *= 2; }\n");
+  EXPECT_EQ(faults(image), "");
+  const std::string text = textOf(image);
+  EXPECT_FALSE(contains(text, "OpCapability Float64")) << text;
+  EXPECT_FALSE(contains(text, "OpCapability Float16")) << text;
+}
+
+TEST_F(SpirvTarget, PrivateMemoryAtomicsAndControlFlow) {
+  const Image image = built(
+      "constant int table[5] = {3, 1, 4, 1, 5};\n"
+      "int pick(int* from, int i) { return from[i & 7]; }\n"
+      "kernel void f(global int* a, volatile global int* sum, global long* b) {\n"
+      "  int own[8];\n"
+      "  for (int i = 0; i < 8; ++i) own[i] = a[i] + table[i % 5];\n"
+      "  switch (a[0]) { case 1: own[1] = 2; break; case 7: own[2] = 5; break; default: own[0]++; "
+      "}\n"
+      "  atomic_add(sum, pick(own, a[9]));\n"
+      "  atomic_cmpxchg(sum + 1, 5, own[3]);\n"
+      "  b[get_global_id(1)] = popcount(b[0]) + clz(b[1]) + rotate(b[2], 5L);\n"
+      "}\n");
+  EXPECT_EQ(faults(image), "");
+}
+
+constexpr char corpus_options[] = "-cl-std=CL3.0 -DBLUR_TILE=16 -DBLUR_RADIUS=3 -DBINS=256";
+
+TEST_F(SpirvTarget, ACorpusOfKernelsIsValid) {
+  size_t count = 0;
+  for (const char* folder : {WEFT_CORPUS})
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() != ".cl") continue;
+      SCOPED_TRACE(entry.path());
+      std::ifstream file(entry.path());
+      const std::string source{std::istreambuf_iterator<char>(file), {}};
+      if (contains(source, "image2d_t")) continue;  // which is not asked for here
+      const auto result = compiler().build(spirvRequest(source, corpus_options));
+      EXPECT_TRUE(result.ok) << entry.path() << "\n" << result.log;
+      const Image image = readImage(result.image).value_or(Image{});
+      EXPECT_EQ(faults(image), "") << entry.path();
+      ++count;
+      if (const char* folder_out = std::getenv("WEFT_TEST_SPIRV"))
+        std::ofstream(std::string(folder_out) + "/" + entry.path().stem().string() + ".spv")
+            .write(reinterpret_cast<const char*>(image.payload.data()),
+                   static_cast<std::streamsize>(image.payload.size()));
+    }
+  EXPECT_GT(count, 5u);
+}
+
+}  // namespace
+}  // namespace weft

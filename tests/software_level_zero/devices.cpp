@@ -1,0 +1,142 @@
+// Drivers, devices and contexts.
+#include <algorithm>
+#include <cstring>
+
+#include "tests/software_level_zero/entry_points.h"
+
+namespace weft::software {
+namespace {
+
+constexpr uint32_t vendor = 0x8086;
+// One driver and one context are enough; their handles only have to be some.
+char the_driver, the_context;
+
+template <class Handle, class At>
+ze_result_t list(uint32_t available, uint32_t* count, Handle* handles, At&& at) {
+  if (!handles || *count == 0) {
+    *count = available;
+    return ok;
+  }
+  *count = std::min(*count, available);
+  for (uint32_t i = 0; i < *count; ++i) handles[i] = at(i);
+  return ok;
+}
+
+// `fill` sees each of the structures that there are.
+template <class Properties, class Fill>
+ze_result_t listOf(uint32_t available, uint32_t* count, Properties* properties, Fill&& fill) {
+  if (!properties || *count == 0) {
+    *count = available;
+    return ok;
+  }
+  *count = std::min(*count, available);
+  for (uint32_t i = 0; i < *count; ++i) fill(properties[i]);
+  return ok;
+}
+
+}  // namespace
+
+namespace entry {
+
+ze_result_t init(ze_init_flags_t) { return ok; }
+
+ze_result_t driverGet(uint32_t* count, ze_driver_handle_t* drivers) {
+  return list(1, count, drivers,
+              [](uint32_t) { return reinterpret_cast<ze_driver_handle_t>(&the_driver); });
+}
+ze_result_t driverGetApiVersion(ze_driver_handle_t, ze_api_version_t* version) {
+  *version = ZE_API_VERSION_1_3;
+  return ok;
+}
+ze_result_t driverGetProperties(ze_driver_handle_t, ze_driver_properties_t* properties) {
+  properties->driverVersion = 1u << 24;
+  return ok;
+}
+
+ze_result_t deviceGet(ze_driver_handle_t, uint32_t* count, ze_device_handle_t* devices) {
+  const auto& all = machine().devices;
+  return list(static_cast<uint32_t>(all.size()), count, devices,
+              [&](uint32_t i) { return reinterpret_cast<ze_device_handle_t>(all[i].get()); });
+}
+ze_result_t deviceGetSubDevices(ze_device_handle_t, uint32_t* count, ze_device_handle_t*) {
+  *count = 0;
+  return ok;
+}
+ze_result_t deviceGetProperties(ze_device_handle_t handle, ze_device_properties_t* properties) {
+  const Device& device = deviceOf(handle);
+  properties->type = ZE_DEVICE_TYPE_GPU;
+  properties->vendorId = vendor;
+  properties->deviceId = static_cast<uint32_t>(device.ordinal());
+  properties->coreClockRate = 1000;
+  properties->maxMemAllocSize = machine().settings.memory_bytes / 4 * 3;
+  properties->numThreadsPerEU = 1;
+  properties->physicalEUSimdWidth = 1;
+  properties->numEUsPerSubslice = properties->numSubslicesPerSlice = properties->numSlices = 1;
+  properties->timerResolution = 1;
+  properties->timestampValidBits = properties->kernelTimestampValidBits = 64;
+  std::memset(properties->uuid.id, device.ordinal() + 1, sizeof properties->uuid.id);
+  std::snprintf(properties->name, sizeof properties->name, "Software Level Zero GPU %d",
+                device.ordinal());
+  return ok;
+}
+ze_result_t deviceGetComputeProperties(ze_device_handle_t,
+                                       ze_device_compute_properties_t* properties) {
+  properties->maxTotalGroupSize = max_work_group;
+  properties->maxGroupSizeX = properties->maxGroupSizeY = properties->maxGroupSizeZ =
+      max_work_group;
+  // Few, so that launches are cut.
+  properties->maxGroupCountX = 4000;
+  properties->maxGroupCountY = 100;
+  properties->maxGroupCountZ = 5;
+  properties->maxSharedLocalMemory = max_local_bytes;
+  properties->numSubGroupSizes = 1;
+  properties->subGroupSizes[0] = 32;
+  return ok;
+}
+ze_result_t deviceGetModuleProperties(ze_device_handle_t,
+                                      ze_device_module_properties_t* properties) {
+  properties->spirvVersionSupported = ZE_MAKE_VERSION(1, 2);
+  properties->flags =
+      ZE_DEVICE_MODULE_FLAG_FP16 | ZE_DEVICE_MODULE_FLAG_FP64 | ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
+  properties->fp16flags = properties->fp32flags = properties->fp64flags =
+      ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN | ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST;
+  properties->maxArgumentsSize = 4096;
+  return ok;
+}
+ze_result_t deviceGetMemoryProperties(ze_device_handle_t, uint32_t* count,
+                                      ze_device_memory_properties_t* properties) {
+  return listOf(1, count, properties,
+                [](auto& one) { one.totalSize = machine().settings.memory_bytes; });
+}
+ze_result_t deviceGetCacheProperties(ze_device_handle_t, uint32_t* count,
+                                     ze_device_cache_properties_t* properties) {
+  return listOf(1, count, properties, [](auto& one) { one.cacheSize = 1 << 20; });
+}
+ze_result_t deviceGetQueueGroups(ze_device_handle_t, uint32_t* count,
+                                 ze_command_queue_group_properties_t* properties) {
+  return listOf(1, count, properties, [](auto& one) {
+    one.flags =
+        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+    one.maxMemoryFillPatternSize = 16;
+    one.numQueues = 1;
+  });
+}
+ze_result_t deviceCanAccessPeer(ze_device_handle_t device, ze_device_handle_t peer,
+                                ze_bool_t* can) {
+  *can = device == peer;
+  return ok;
+}
+ze_result_t deviceGetGlobalTimestamps(ze_device_handle_t, uint64_t* host, uint64_t* device) {
+  *host = *device = now();
+  return ok;
+}
+
+ze_result_t contextCreate(ze_driver_handle_t, const ze_context_desc_t*,
+                          ze_context_handle_t* context) {
+  *context = reinterpret_cast<ze_context_handle_t>(&the_context);
+  return ok;
+}
+ze_result_t contextDestroy(ze_context_handle_t) { return ok; }
+
+}  // namespace entry
+}  // namespace weft::software

@@ -1,0 +1,179 @@
+// Modules: the SPIR-V that the driver is given, compiled for the host.
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "compiler/client/client.h"
+#include "core/ports/launch.h"
+#include "tests/software_level_zero/entry_points.h"
+
+namespace weft::software {
+namespace {
+
+constexpr size_t local_alignment = 128;
+
+// What software GPUs run (compiler/gpu/host_module.h).
+port::CompileRequest requestFor(const ze_module_desc_t& description) {
+  port::CompileRequest request;
+  request.source.assign(reinterpret_cast<const char*>(description.pInputModule),
+                        description.inputSize);
+  request.intermediate = true;
+  request.target.kind = port::TargetKind::amdgcn;
+  request.target.cpu = "host";
+  request.features.fp16 = true;
+  return request;
+}
+
+ze_result_t refuse(const std::string& why, ze_module_build_log_handle_t* log) {
+  if (log) hand(log, new std::string(why));
+  return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+}
+
+// The launch of a grid as kernels for the host want it told: each is a range of its own.
+port::GpuLaunch launchOf(const std::array<uint32_t, 3>& block, const ze_group_count_t& groups) {
+  const uint32_t counts[] = {groups.groupCountX, groups.groupCountY, groups.groupCountZ};
+  port::GpuLaunch launch;
+  launch.record.work_dim = 3;
+  for (int d = 0; d < 3; ++d) {
+    launch.record.local_size[d] = block[d];
+    launch.record.group_count[d] = launch.box.end[d] = counts[d];
+    launch.record.global_size[d] = uint64_t{block[d]} * counts[d];
+  }
+  return launch;
+}
+
+// False when an argument is missing or has another size than the kernel's.
+bool fillParameters(const ZeKernel& kernel, const port::GpuLaunch& launch, LaunchRequest& request) {
+  size_t local = kernel.layout.local_bytes;
+  const auto place = [&](size_t i, const void* value, size_t bytes) {
+    const auto& [offset, expected] = kernel.layout.places[i];
+    if (bytes != expected) return false;
+    std::memcpy(request.parameters.data() + offset, value, bytes);
+    return true;
+  };
+  const size_t count = kernel.info.arguments.size();
+  const size_t fixed = local;
+  for (size_t i = 0; i < count; ++i) {
+    if (kernel.info.arguments[i].kind == ArgumentKind::local_pointer) {
+      local = (local + local_alignment - 1) / local_alignment * local_alignment;
+      const uint64_t offset = local - fixed;
+      if (!place(i, &offset, sizeof offset)) return false;
+      local += kernel.local_bytes[i];
+    } else if (!place(i, kernel.values[i].data(), kernel.values[i].size())) {
+      return false;
+    }
+  }
+  request.local_bytes = local;
+  return place(count, &launch, sizeof launch);
+}
+
+void execute(ZeList& list, const LaunchRequest& request) {
+  Stream& stream = list.stream;
+  const Nanoseconds start = now();
+  if (machine().faults.kernels.strikes() || stream.socket() < 0 ||
+      !launchAndWait(stream.socket(), request))
+    return stream.device().lose();
+  const auto took = static_cast<double>(now() - start);
+  const double speed = stream.device().speed();
+  if (speed < 1)
+    std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(took / speed - took));
+}
+
+}  // namespace
+
+namespace entry {
+
+ze_result_t moduleCreate(ze_context_handle_t, ze_device_handle_t handle,
+                         const ze_module_desc_t* description, ze_module_handle_t* module,
+                         ze_module_build_log_handle_t* log) try {
+  if (description->format != ZE_MODULE_FORMAT_IL_SPIRV)
+    return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+  static port::Compiler* const compiler = makeCompiler().release();
+  const port::CompileResult result = compiler->build(requestFor(*description));
+  if (!result.ok) return refuse(result.log, log);
+  const auto image = readImage(result.image);
+  if (!image) return refuse("the image is damaged", log);
+  Device& device = deviceOf(handle);
+  const ControlAnswer answer =
+      device.processor().load(image->payload.data(), image->payload.size());
+  if (!answer.ok) return refuse(answer.message, log);
+  if (log) hand(log, new std::string);
+  return hand(module, new ZeModule{device, answer.value, *image});
+} catch (const std::exception& error) {
+  return refuse(error.what(), log);
+}
+ze_result_t moduleDestroy(ze_module_handle_t handle) {
+  auto& module = of<ZeModule>(handle);
+  if (!module.device.lost()) module.device.processor().unload(module.handle);
+  return destroy<ZeModule>(handle);
+}
+ze_result_t buildLogGetString(ze_module_build_log_handle_t log, size_t* bytes, char* text) {
+  const auto& full = of<std::string>(log);
+  if (text) std::memcpy(text, full.c_str(), std::min(*bytes, full.size() + 1));
+  *bytes = full.size() + 1;
+  return ok;
+}
+ze_result_t buildLogDestroy(ze_module_build_log_handle_t log) { return destroy<std::string>(log); }
+
+ze_result_t kernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t* description,
+                         ze_kernel_handle_t* kernel) {
+  auto& module = of<ZeModule>(handle);
+  for (const KernelInfo& info : module.image.kernels) {
+    if (info.name != description->pKernelName) continue;
+    const ControlAnswer answer = module.device.processor().find(module.handle, info.symbol);
+    const size_t count = info.arguments.size();
+    // The hidden one is the last.
+    if (!answer.ok || answer.layout.parameters != count + 1) break;
+    auto* const made = new ZeKernel{module, info, answer.value, answer.layout, {}, {}, {}};
+    made->values.resize(count);
+    made->local_bytes.resize(count);
+    return hand(kernel, made);
+  }
+  return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+}
+ze_result_t kernelDestroy(ze_kernel_handle_t kernel) { return destroy<ZeKernel>(kernel); }
+ze_result_t kernelSetGroupSize(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t z) {
+  const uint64_t items = uint64_t{x} * y * z;
+  if (items == 0 || items > max_work_group) return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+  of<ZeKernel>(kernel).block = {x, y, z};
+  return ok;
+}
+ze_result_t kernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, size_t bytes,
+                                   const void* value) {
+  auto& kernel = of<ZeKernel>(handle);
+  if (index >= kernel.values.size()) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+  if (kernel.info.arguments[index].kind == ArgumentKind::local_pointer) {
+    kernel.local_bytes[index] = bytes;
+    return value ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ok;
+  }
+  if (bytes != kernel.layout.places[index][1]) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+  // Without a value it is a null pointer.
+  kernel.values[index].assign(bytes, std::byte{0});
+  if (value) std::memcpy(kernel.values[index].data(), value, bytes);
+  return ok;
+}
+ze_result_t kernelSetIndirectAccess(ze_kernel_handle_t, ze_kernel_indirect_access_flags_t) {
+  return ok;
+}
+
+ze_result_t appendLaunchKernel(ze_command_list_handle_t list, ze_kernel_handle_t handle,
+                               const ze_group_count_t* groups, ze_event_handle_t signal,
+                               uint32_t count, ze_event_handle_t* waits) {
+  const auto& kernel = of<ZeKernel>(handle);
+  if (machine().faults.launches.strikes()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (kernel.block[0] == 0) return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
+  const auto request = std::make_shared<LaunchRequest>();
+  request->function = kernel.function;
+  request->grid = {groups->groupCountX, groups->groupCountY, groups->groupCountZ};
+  request->block = kernel.block;
+  request->parameter_bytes = kernel.layout.parameter_bytes;
+  std::snprintf(request->name, sizeof request->name, "%s", kernel.info.name.c_str());
+  if (!fillParameters(kernel, launchOf(kernel.block, *groups), *request))
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (request->local_bytes > max_local_bytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  return append(list, signal, count, waits,
+                [&own = of<ZeList>(list), request] { execute(own, *request); });
+}
+
+}  // namespace entry
+}  // namespace weft::software
