@@ -50,8 +50,10 @@ void Executor::start() {
     if (any || shared->sleepers.empty()) return;
     first = shared->sleepers.back();
     shared->sleepers.pop_back();
+    shared->searcher = first;  // it is on its way
     countIdle(*shared);
     if (make(*first)) return;
+    shared->searcher = nullptr;
     shared->sleepers.push_back(first);
     countIdle(*shared);
   }
