@@ -102,7 +102,9 @@ class KernelMove {
     llvm::Argument& to = *made_->getArg(from.getArgNo());
     to.takeName(&from);
     if (from.hasByValAttr()) {
-      to.addAttr(llvm::Attribute::getWithByValType(kernel_.getContext(), from.getParamByValType()));
+      // Intel's compiler takes structures by value, but no arrays.
+      auto* type = llvm::StructType::get(from.getParamByValType());
+      to.addAttr(llvm::Attribute::getWithByValType(kernel_.getContext(), type));
       to.addAttr(llvm::Attribute::getWithAlignment(kernel_.getContext(),
                                                    from.getParamAlign().valueOrOne()));
     }
