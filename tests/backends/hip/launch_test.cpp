@@ -104,7 +104,7 @@ TEST(Grid, CoversABoxOnceWithinTheLimits) {
   }
   const port::GroupBox box{{1, 0, 2}, {11, 1, 22}};
   std::vector<int> seen(11 * 1 * 22);
-  const int result = hip::forEachGrid(record, box, {4, 100, 7}, [&](const hip::Grid& grid) {
+  const int result = forEachGrid(record, box, {4, 100, 7}, [&](const Grid& grid) {
     EXPECT_LE(grid.box.end[0] - grid.box.begin[0], 4u);
     EXPECT_LE(grid.box.end[2] - grid.box.begin[2], 7u);
     for (uint64_t z = grid.box.begin[2]; z < grid.box.end[2]; ++z)
@@ -119,7 +119,7 @@ TEST(Grid, CoversABoxOnceWithinTheLimits) {
   EXPECT_EQ(result, 0);
   for (uint64_t z = 0; z < 22; ++z)
     for (uint64_t x = 0; x < 11; ++x) EXPECT_EQ(seen[x + 11 * z], x >= 1 && z >= 2 ? 1 : 0);
-  EXPECT_EQ(hip::forEachGrid(record, box, {4, 100, 7}, [](const hip::Grid&) { return 5; }), 5);
+  EXPECT_EQ(forEachGrid(record, box, {4, 100, 7}, [](const Grid&) { return 5; }), 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Hip, LaunchTest, ::testing::Values(Subject::software, Subject::gpu),
