@@ -10,6 +10,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
+#include "compiler/gpu/private_variables.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -161,26 +163,6 @@ void narrowAtomics(Function& function) {
   }
 }
 
-// Variables have to be in private memory, where their lives are not marked through generic
-// pointers.
-void movePrivate(Function& function) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-        call && call->isLifetimeStartOrEnd()) {
-      call->eraseFromParent();
-      continue;
-    }
-    auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-    if (!variable || variable->getAddressSpace() == private_space) continue;
-    Builder builder(variable);
-    auto* moved =
-        builder.CreateAlloca(variable->getAllocatedType(), private_space, variable->getArraySize());
-    moved->setAlignment(variable->getAlign());
-    variable->replaceAllUsesWith(builder.CreateAddrSpaceCast(moved, variable->getType()));
-    variable->eraseFromParent();
-  }
-}
-
 // Nothing is in no space.
 void moveGlobals(llvm::Module& module) {
   llvm::SmallVector<llvm::GlobalVariable*> variables;
@@ -295,7 +277,7 @@ void makeAmdModule(GpuModule& gpu, const llvm::DataLayout& layout) {
   for (Function& function : llvm::make_early_inc_range(module)) {
     if (!function.isDeclaration()) {
       narrowAtomics(function);
-      movePrivate(function);
+      moveVariables(function, private_space);
     } else if (const Row* row = find(function.getName())) {
       replaceCalls(function, *row);
     }

@@ -19,6 +19,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LowerMemIntrinsics.h>
 
+#include "compiler/gpu/private_variables.h"
 #include "compiler/gpu/spirv/types.h"
 #include "compiler/passes/analyses.h"
 
@@ -29,24 +30,6 @@ using llvm::Function;
 using llvm::Value;
 using Builder = llvm::IRBuilder<>;
 using emit::generic_space, emit::global_space, emit::private_space;
-
-void movePrivate(Function& function) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-        call && call->isLifetimeStartOrEnd()) {
-      call->eraseFromParent();
-      continue;
-    }
-    auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-    if (!variable || variable->getAddressSpace() == private_space) continue;
-    Builder builder(variable);
-    auto* moved =
-        builder.CreateAlloca(variable->getAllocatedType(), private_space, variable->getArraySize());
-    moved->setAlignment(variable->getAlign());
-    variable->replaceAllUsesWith(builder.CreateAddrSpaceCast(moved, variable->getType()));
-    variable->eraseFromParent();
-  }
-}
 
 // Constants, too, are reached through generic pointers, which only global memory is.
 void moveGlobals(llvm::Module& module) {
@@ -289,7 +272,7 @@ void makeSpirvModule(GpuModule& gpu) {
     kernel.function = KernelMove(*kernel.function).run();
     kernel.launch = nullptr;
   }
-  for (Function& function : module) movePrivate(function);
+  for (Function& function : module) moveVariables(function, private_space);
 }
 
 void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine) {
