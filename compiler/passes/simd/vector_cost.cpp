@@ -64,6 +64,9 @@ VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, unsi
     if (variants) return {library_call * width, library_call * 2};
     return {library_call * width, (library_call + serial_step) * width};
   }
+  if (llvm::isa<llvm::ExtractElementInst, llvm::InsertElementInst, llvm::ShuffleVectorInst>(
+          instruction))
+    return {0.25 * width, 0};  // in vectors they only name parts
   if (!shapes.isVarying(&instruction)) return {1.0 * width, 1};
   if (instruction.isAtomic()) return {library_call * width, (library_call + serial_step) * width};
   if (instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1)))

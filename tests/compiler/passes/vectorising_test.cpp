@@ -1,4 +1,5 @@
 // The loops over lanes of textbook kernels become vector code.
+#include <cmath>
 #include <regex>
 
 #include <gtest/gtest.h>
@@ -44,6 +45,16 @@ const char* const kernels = R"(
   kernel void turn(global float2* points, float cosine, float sine) {
     float2 p = points[get_global_id(0)];
     points[get_global_id(0)] = (float2)(p.x * cosine - p.y * sine, p.x * sine + p.y * cosine);
+  }
+  kernel void escape(global int* out, float step, int most) {
+    int x = get_global_id(0);
+    float c = x * step - 2.0f, z = 0;
+    int turn = 0;
+    while (turn < most && z * z < 4.0f) {
+      z = z * z + c;
+      ++turn;
+    }
+    out[x] = turn;
   })";
 
 bool hasMaskedVectors() { return hostMachine().getTargetFeatureString().contains("+avx2"); }
@@ -95,6 +106,24 @@ TEST(Vectorising, VectorsOfTheSource) {
     const auto x = static_cast<float>(2 * i), y = x + 1;
     ASSERT_EQ(points[2 * i], 0.5f * x - 2 * y);
     ASSERT_EQ(points[2 * i + 1], 2 * x + 0.5f * y);
+  }
+}
+
+// A loop that each lane leaves in a turn of its own.
+TEST(Vectorising, DivergentLoop) {
+  EXPECT_TRUE(
+      std::regex_search(optimisedText(kernels, "escape"), std::regex("fcmp \\w+ <\\d+ x float>")));
+  const int n = 3 * 37, most = 50;
+  const float step = 0.0625f * 0.5f;
+  std::vector<int> out(n, -1);
+  Program(kernels).run("escape", {1, {n, 1, 1}, {37, 1, 1}, {0, 0, 0}},
+                       {Program::buffer(out.data()), Program::value(step), Program::value(most)});
+  for (int x = 0; x < n; ++x) {
+    const float c = static_cast<float>(x) * step - 2.0f;
+    float z = 0;
+    int turn = 0;
+    for (; turn < most && z * z < 4.0f; ++turn) z = std::fma(z, z, c);
+    ASSERT_EQ(out[static_cast<size_t>(x)], turn) << x;
   }
 }
 
