@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -57,6 +59,12 @@ void putKeyed(WireWriter& out, const Job& job) {
     out.put(constant.id);
     out.put(constant.value);
   });
+  out.put(job.vectorising);
+}
+
+std::string setting(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
 }
 
 }  // namespace
@@ -114,6 +122,7 @@ std::optional<Job> readJob(std::span<const std::byte> bytes) {
     in.get(constant.id);
     in.get(constant.value);
   });
+  in.get(job.vectorising);
   in.get(job.directory);
   if (!in.atEnd()) return std::nullopt;
   return job;
@@ -170,6 +179,7 @@ Job jobOf(const port::CompileRequest& request, JobKind kind) {
           .features = request.features,
           .intermediate = request.intermediate,
           .specialization = request.specialization,
+          .vectorising = setting("WEFT_VECTORIZE"),
           .directory = {}};
 }
 
@@ -184,6 +194,7 @@ Job jobOf(const port::LinkRequest& request) {
           .features = request.features,
           .intermediate = false,
           .specialization = {},
+          .vectorising = setting("WEFT_VECTORIZE"),
           .directory = {}};
 }
 

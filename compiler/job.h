@@ -32,7 +32,8 @@ struct Job {
   port::LanguageFeatures features;
   bool intermediate = false;
   std::vector<port::SpecializationConstant> specialization;
-  std::string directory;  // relative include paths start here
+  std::string vectorising;  // what WEFT_VECTORIZE says where the program runs
+  std::string directory;    // relative include paths start here
 };
 
 // A file that the front end looked for outside the request.

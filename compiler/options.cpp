@@ -61,6 +61,7 @@ constexpr Row rows[] = {
     {"-cl-fast-relaxed-math", Value::none, anywhere, Effect::frontend, &Options::relaxed_math},
     // 5.8.6.4 to 5.8.6.8: warnings, language version, argument information, debugging.
     {"-w", Value::none, compiling, Effect::frontend},
+    {"-Rweft", Value::none, anywhere, Effect::ignore, &Options::remarks},
     {"-Werror", Value::none, compiling, Effect::frontend},
     {"-cl-std=", Value::joined, compiling, Effect::standard},
     {"-cl-kernel-arg-info", Value::none, compiling, Effect::ignore, &Options::kernel_argument_info},

@@ -16,6 +16,8 @@ struct Options {
   std::vector<std::string> include_paths;  // values of -I, in order
   bool optimise = true;
   bool debug = false;
+  bool remarks = false;     // of the vectoriser, in the log
+  std::string vectorising;  // WEFT_VECTORIZE; not an option of the application
   bool kernel_argument_info = false;
   bool create_library = false;
   bool enable_link_options = false;

@@ -7,6 +7,7 @@
 
 #include "tools/demo/demo.h"
 #include "tools/environment.h"
+#include "tools/explain.h"
 #include "tools/info.h"
 #include "tools/opencl.h"
 #include "tools/perf.h"
@@ -52,6 +53,16 @@ CLI::Option* addTopology(CLI::App& command, std::string& form) {
       ->check(CLI::IsMember({"text", "svg"}));
 }
 
+CLI::App* addExplain(CLI::App& app, explain::Options& options) {
+  CLI::App* command = app.add_subcommand(
+      "explain", "Says which kernels of a program the compiler makes vectors of, and where not");
+  command->add_option("source", options.source, "a file of OpenCL C")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("--options", options.options, "as clBuildProgram takes them");
+  return command;
+}
+
 int runCommand(int argc, char** argv) {
   CLI::App app{"Weft: OpenCL on every processor of the machine at once", "weft"};
   app.require_subcommand(1);
@@ -66,6 +77,9 @@ int runCommand(int argc, char** argv) {
       ->check(CLI::Range(1, 20000));
   demo_command->add_option("-o,--output", demo_options.output, "where the PNG goes")
       ->capture_default_str();
+
+  explain::Options explain_options;
+  const CLI::App* explain_command = addExplain(app, explain_options);
 
   CLI::App* info_command =
       app.add_subcommand("info", "Shows the platform, its devices and what the drivers said");
@@ -96,6 +110,7 @@ int runCommand(int argc, char** argv) {
   if (*simulate_command) return simulate::run(simulate_options);
   useOwnLibrary();
   if (*demo_command) return demo::run(demo_options, argv);
+  if (*explain_command) return explain::run(explain_options);
   if (*topology) return showTopology(topology_form);
   if (*info_command) return showInfo();
   return 1;

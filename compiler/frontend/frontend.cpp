@@ -79,6 +79,8 @@ std::vector<std::string> clangArguments(const Job& job, const Options& options) 
   arguments.insert(arguments.end(), language.begin(), language.end());
   if (options.debug)
     arguments.insert(arguments.end(), {"-debug-info-kind=standalone", "-dwarf-version=5"});
+  else if (options.remarks)
+    arguments.insert(arguments.end(), {"-debug-info-kind=line-tables-only", "-dwarf-version=5"});
   arguments.insert(arguments.end(), options.frontend.begin(), options.frontend.end());
   // A quoted include is looked for in the working directory after the request's own headers.
   arguments.insert(arguments.end(), {"-iquote", ".", "-x", "cl", main_file});

@@ -102,10 +102,17 @@ Value* suitsVectors(const LaneRun& run) {
   Value* size = run.caller.hidden(env::local_size);
   Value* suits = builder.CreateICmpUGE(size, builder.getInt64(vector.least_lanes));
   if (!vector.narrows_global_id) return suits;
-  constexpr uint64_t half = uint64_t{1} << 31;
-  Value* first = builder.CreateAnd(run.caller.hidden(env::global_base), half - 1);
-  Value* end = builder.CreateAdd(first, size, "", true, true);
-  return builder.CreateAnd(suits, builder.CreateICmpULE(end, builder.getInt64(half)));
+  constexpr uint64_t half = uint64_t{1} << 31, near = most_narrowed_offset;
+  // Are the ids from `base` on in one stretch between multiples of `length`?
+  const auto inOne = [&](Value* base, Value* count, uint64_t length) {
+    Value* end = builder.CreateAdd(builder.CreateAnd(base, length - 1), count, "", true, true);
+    return builder.CreateICmpULE(end, builder.getInt64(length));
+  };
+  Value* base = run.caller.hidden(env::global_base);
+  suits = builder.CreateAnd(suits, inOne(base, size, half));
+  Value* widened = builder.CreateAdd(size, builder.getInt64(2 * near), "", true, true);
+  Value* moved = builder.CreateAdd(base, builder.getInt64(half - near));
+  return builder.CreateAnd(suits, inOne(moved, widened, 2 * half));
 }
 
 }  // namespace

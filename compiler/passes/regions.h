@@ -11,6 +11,9 @@
 
 namespace weft::compiler {
 
+// To an id may be added that much, up or down, before it is narrowed to 32 bits.
+inline constexpr int64_t most_narrowed_offset = 1 << 20;
+
 // A region for several lanes at once. The parameters are the region's, for the first lane; the
 // tail's last one is an i64, how many lanes run. Where lanes may have different outcomes, both
 // return a vector of them.
@@ -19,7 +22,8 @@ struct VectorRegion {
   llvm::Function* tail = nullptr;
   unsigned width = 0;
   unsigned least_lanes = 1;        // in a row, for which vectors are worth it
-  bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31
+  bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31 (an odd
+                                   // one: or near it)
 };
 
 // One region as a function of a lane: the body's parameters, then the value of each group slot,

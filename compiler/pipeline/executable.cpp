@@ -1,7 +1,5 @@
 #include "compiler/pipeline/executable.h"
 
-#include <cstdlib>
-
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
@@ -31,11 +29,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }
 
-// WEFT_VECTORIZE=never|auto|always: for tests and comparisons. Images of different settings are not
-// told apart in the kernel cache.
-Vectorising vectorising() {
-  const char* text = std::getenv("WEFT_VECTORIZE");
-  const llvm::StringRef setting = text ? text : "";
+// WEFT_VECTORIZE=never|auto|always: for tests and comparisons.
+Vectorising vectorising(llvm::StringRef setting) {
   if (setting == "never") return Vectorising::never;
   return setting == "always" ? Vectorising::always : Vectorising::automatic;
 }
@@ -71,7 +66,8 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   simplify(module, machine->get());
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
-  const LoweringOptions lowering{.optimize = options.optimise, .vectorise = vectorising()};
+  const LoweringOptions lowering{.optimize = options.optimise,
+                                 .vectorise = vectorising(options.vectorising)};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   optimise(module, **machine, options.optimise);
   auto object = generateObject(module, **machine);

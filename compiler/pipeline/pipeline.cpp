@@ -2,8 +2,6 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
-#include <llvm/IR/DiagnosticInfo.h>
-#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
@@ -14,6 +12,7 @@
 #include "compiler/options.h"
 #include "compiler/pipeline/divisions.h"
 #include "compiler/pipeline/executable.h"
+#include "compiler/pipeline/log_diagnostics.h"
 #include "compiler/spirv/frontend.h"
 #include "core/image.h"
 
@@ -23,29 +22,13 @@ namespace {
 constexpr port::OptionUse uses[] = {port::OptionUse::compile, port::OptionUse::link,
                                     port::OptionUse::build};
 
-// Puts LLVM's own messages (of its linker, for one) into the log.
-class LogDiagnostics : public llvm::DiagnosticHandler {
- public:
-  explicit LogDiagnostics(std::string& log) : log_(log) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    if (info.getSeverity() != llvm::DS_Error && info.getSeverity() != llvm::DS_Warning) return true;
-    llvm::raw_string_ostream stream(log_);
-    llvm::DiagnosticPrinterRawOStream printer(stream);
-    stream << (info.getSeverity() == llvm::DS_Error ? "error: " : "warning: ");
-    info.print(printer);
-    stream << "\n";
-    return true;
-  }
-
- private:
-  std::string& log_;
-};
-
 class Run {
  public:
   explicit Run(const Job& job)
       : job_(job), options_(parseOptions(job.options, uses[static_cast<size_t>(job.kind)])) {
-    context_.setDiagnosticHandler(std::make_unique<LogDiagnostics>(answer_.result.log));
+    options_.vectorising = job.vectorising;
+    context_.setDiagnosticHandler(
+        std::make_unique<LogDiagnostics>(answer_.result.log, options_.remarks));
   }
 
   Answer go() {

@@ -235,5 +235,23 @@ TEST_F(LinkTest, PlainInlineFunctionsLink) {
   EXPECT_TRUE(result.ok) << result.log;
 }
 
+// What is cached under one setting of the vectoriser is not taken for what another asks for.
+TEST_F(CompileTest, SaysWhatBecameVectors) {
+  const std::string source =
+      "kernel void f(global float* p, int n) {\n"
+      "  float sum = 0;\n"
+      "  for (int k = 0; k < n; ++k) sum += p[k] * get_global_id(0);\n"
+      "  p[get_global_id(0)] = sum;\n"
+      "}\n";
+  for (const char* setting : {"never", "always", "never", "always"}) {
+    set("WEFT_VECTORIZE", setting);
+    const auto result = build(source, "-Rweft");
+    ASSERT_TRUE(result.ok) << result.log;
+    EXPECT_EQ(contains(result.log, "lanes at once"), setting[0] == 'a') << result.log;
+  }
+  EXPECT_TRUE(contains(build(source, "-Rweft").log, "<source>:3:3: remark: f: all lanes take"));
+  EXPECT_EQ(build(source).log, "");
+}
+
 }  // namespace
 }  // namespace weft

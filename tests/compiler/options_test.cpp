@@ -73,9 +73,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-cl-fast-relaxed-math", OptionUse::link}, Case{"-w", OptionUse::build},
         Case{"-Werror", OptionUse::compile}, Case{"-create-library", OptionUse::link},
         Case{"-create-library -enable-link-options", OptionUse::link},
-        Case{"-x spir -spir-std=1.2", OptionUse::build}, Case{"-save-temps", OptionUse::build},
-        Case{"-save-temps=dir", OptionUse::build}, Case{"-O3", OptionUse::build},
-        Case{"-cl-nv-verbose", OptionUse::build}, Case{"-cl-nv-maxrregcount=32", OptionUse::build},
+        Case{"-Rweft", OptionUse::link}, Case{"-x spir -spir-std=1.2", OptionUse::build},
+        Case{"-save-temps", OptionUse::build}, Case{"-save-temps=dir", OptionUse::build},
+        Case{"-O3", OptionUse::build}, Case{"-cl-nv-verbose", OptionUse::build},
+        Case{"-cl-nv-maxrregcount=32", OptionUse::build},
         Case{"-cl-nv-maxrregcount 32", OptionUse::build},
         Case{"-cl-intel-greater-than-4GB-buffer-required", OptionUse::build}));
 

@@ -7,6 +7,8 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "compiler/passes/regions.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -162,7 +164,6 @@ LaneShape LaneShapes::ofArithmetic(const Instruction& instruction) const {
   const auto* number = llvm::dyn_cast<llvm::ConstantInt>(right);
   const auto wrap = [](uint64_t value) { return linearShape(static_cast<int64_t>(value)); };
   const auto x = static_cast<uint64_t>(a.stride), y = static_cast<uint64_t>(b.stride);
-  const Value* inner = nullptr;
   switch (instruction.getOpcode()) {
     case Instruction::Or:
       if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return varying_shape;
@@ -179,16 +180,39 @@ LaneShape LaneShapes::ofArithmetic(const Instruction& instruction) const {
         return varying_shape;
       return wrap(x << number->getZExtValue());
     case Instruction::And:  // an id, narrowed and extended again
-      return number && number->equalsInt(0xffffffff) && isId(left) ? a : varying_shape;
+      return number && (number->equalsInt(0xffffffff) || number->equalsInt(0x7fffffff)) &&
+                     isId(left)
+                 ? a
+                 : varying_shape;
     case Instruction::AShr:
-      if (match(&instruction,
-                m_AShr(m_Shl(m_Value(inner), m_SpecificInt(32)), m_SpecificInt(32))) &&
-          isId(inner))
-        return of(inner);
-      return varying_shape;
+      return ofSignExtension(instruction);
     default:
       return varying_shape;
   }
+}
+
+// An id and perhaps a small number, narrowed to 32 bits, extended again and multiplied by a power
+// of two, all in shifts.
+LaneShape LaneShapes::ofSignExtension(const Instruction& instruction) const {
+  const Value *shifted = nullptr, *narrowed = nullptr, *id = nullptr;
+  const llvm::APInt* number = nullptr;
+  uint64_t back = 0;
+  if (!match(&instruction, m_AShr(m_Value(shifted), m_ConstantInt(back))) || back > 32 || back < 24)
+    return varying_shape;
+  const auto isSmall = [&] {
+    return number->abs().getLimitedValue() <= static_cast<uint64_t>(most_narrowed_offset);
+  };
+  if (match(shifted, m_Add(m_Shl(m_Value(narrowed), m_SpecificInt(32)), m_APInt(number)))) {
+    if (number->countr_zero() < 32) return varying_shape;
+    const llvm::APInt added = number->ashr(32);
+    number = &added;
+    if (!isSmall()) return varying_shape;
+  } else if (!match(shifted, m_Shl(m_Value(narrowed), m_SpecificInt(32)))) {
+    return varying_shape;
+  } else if (match(narrowed, m_Add(m_Value(id), m_APInt(number))) && isSmall()) {
+    narrowed = id;
+  }
+  return isId(narrowed) ? linearShape(int64_t{1} << (32 - back)) : varying_shape;
 }
 
 // Is it a work-item's id that grows by one from lane to lane in all 64 bits?

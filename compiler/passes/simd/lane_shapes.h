@@ -39,12 +39,13 @@ class LaneShapes {
   // Is the value extended to more bits still linear? Then so are the operands it is made from.
   bool canExtend(const llvm::Value* value, bool is_signed) const;
   // Is a global id narrowed to 32 bits somewhere as if that lost nothing? Then no vector may hold
-  // lanes from both sides of a multiple of 2^31.
+  // lanes from both sides of a multiple of 2^31, or near an odd one.
   bool narrowsGlobalId() const { return narrows_global_id_; }
 
  private:
   LaneShape transfer(const llvm::Instruction& instruction) const;
   LaneShape ofArithmetic(const llvm::Instruction& instruction) const;
+  LaneShape ofSignExtension(const llvm::Instruction& instruction) const;
   LaneShape ofCast(const llvm::CastInst& cast) const;
   LaneShape ofElement(const llvm::GetElementPtrInst& element) const;
   LaneShape ofPhi(const llvm::PHINode& phi) const;

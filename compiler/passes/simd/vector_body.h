@@ -19,6 +19,8 @@
 
 namespace weft::compiler {
 
+inline constexpr int64_t widest_stride = 4;  // elements; further apart they are gathered
+
 struct VectorOptions {
   unsigned width = 16;
   bool whole = true;              // all lanes run; else a last parameter says how many
@@ -101,6 +103,7 @@ class VectorBody {
   void emitWide(llvm::Instruction& instruction);
   Value* widePart(llvm::Instruction& instruction, llvm::ArrayRef<Parts> operands, unsigned part);
   Value* divisor(llvm::Instruction& instruction, Value* value);
+  Value* divide(llvm::Instruction& instruction, Value* left, unsigned part);
   Parts regroup(llvm::CastInst& cast);
   Parts elements(llvm::Instruction& instruction);
   void emitElementAddress(llvm::GetElementPtrInst& element);
@@ -145,5 +148,10 @@ class VectorBody {
 // Into how many vectors a value of this type is taken apart, and of what; 0 if it cannot be.
 unsigned partCount(llvm::Type* type);
 llvm::Type* partType(llvm::Type* type, unsigned part);
+
+// Is it an integer division that vectors do as one of floating-point numbers?
+bool dividesAsFloats(const llvm::Instruction& instruction);
+// The divisor, if it is the same for all lanes; else null.
+llvm::Value* uniformDivisor(const llvm::Instruction& instruction, const LaneShapes& shapes);
 
 }  // namespace weft::compiler

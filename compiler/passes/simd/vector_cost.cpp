@@ -8,10 +8,12 @@
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
 #include "compiler/passes/simd/vector_body.h"
+#include "compiler/passes/simd/vector_report.h"
 
 namespace weft::compiler {
 namespace {
@@ -20,13 +22,16 @@ using llvm::Instruction;
 using llvm::Value;
 
 constexpr unsigned longest_unrolled = 32;
+constexpr size_t longest_straight = 250;  // instructions that LLVM's vectoriser does well
 constexpr unsigned register_bits = 512;
-constexpr double turns = 8;          // of a loop of unknown length
-constexpr unsigned deepest = 3;      // loops
-constexpr double taken = 0.5;        // how often a lane enters a masked block
-constexpr double library_call = 20;  // of a math function, for one lane
-constexpr double serial_step = 5;    // of a loop over the lanes
-constexpr double division = 10;      // of integers: there is no vector form
+constexpr double turns = 8;                    // of a loop of unknown length
+constexpr unsigned deepest = 3;                // loops
+constexpr double taken = 0.5;                  // how often a lane enters a masked block
+constexpr double library_call = 20;            // of a math function, for one lane
+constexpr double serial_step = 5;              // of a loop over the lanes
+constexpr double division = 10;                // of integers
+constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
+constexpr double latency = 3;  // of floating-point arithmetic that waits for the turn before
 constexpr double strided_access = 3;
 constexpr double gather_start = 8;  // and for each element:
 constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4;
@@ -49,7 +54,7 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
   // Bytes and half words have no gather of their own.
   const double each = bits < 32 ? gathered_byte : store ? scattered_word : gathered_word;
   // What one lane loads as one vector takes a gather for each element.
-  return count * (gather_start + each * (count > 1 ? 1.5 : 1) * width);
+  return count * (gather_start + each * (count > 1 ? 2.2 : 1) * width);
 }
 
 // Both for all lanes.
@@ -69,6 +74,8 @@ VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, unsi
     return {0.25 * width, 0};  // in vectors they only name parts
   if (!shapes.isVarying(&instruction)) return {1.0 * width, 1};
   if (instruction.isAtomic()) return {library_call * width, (library_call + serial_step) * width};
+  if (dividesAsFloats(instruction))
+    return {division * width, uniformDivisor(instruction, shapes) ? product : quotient};
   if (instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1)))
     return {division * width, (division + 2) * width};
   llvm::Type* type = instruction.getType();
@@ -77,6 +84,16 @@ VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, unsi
   const bool large = partType(type, 0)->getPrimitiveSizeInBits().getFixedValue() > 32;
   const double registers = std::ceil(1.0 * width * (large ? 64 : 32) / register_bits);
   return {1.0 * width * count, registers * count};
+}
+
+// Does a loop's next turn wait for this one's result? A sum, for one.
+bool isRecurrence(const Instruction& instruction, const Level& level) {
+  if (!level.loop || !instruction.getType()->isFPOrFPVectorTy()) return false;
+  return llvm::any_of(instruction.users(), [&](const llvm::User* user) {
+    auto* phi = llvm::dyn_cast<llvm::PHINode>(user);
+    return phi && phi->getParent() == level.loop->getHeader() &&
+           llvm::is_contained(instruction.operands(), phi);
+  });
 }
 
 }  // namespace
@@ -93,7 +110,11 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
       if (level->divergent) idle = unequal_turns;
     }
     for (Instruction& instruction : block) {
-      const VectorCost cost = costOf(instruction, shapes, width);
+      VectorCost cost = costOf(instruction, shapes, width);
+      if (isRecurrence(instruction, levels.levelOf(&block))) {
+        cost.lanes += latency * width;
+        cost.vectors += latency;
+      }
       total.lanes += cost.lanes * weight * chance;
       total.vectors += cost.vectors * weight * idle;
     }
@@ -101,7 +122,23 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
   return total;
 }
 
-bool hasLongLoop(llvm::Function& lane) {
+bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
+                            const LaneShapes& shapes) {
+  if (lane.getInstructionCount() > longest_straight) return true;
+  return llvm::any_of(llvm::instructions(lane), [&](const Instruction& instruction) {
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+      return !llvm::isa<llvm::IntrinsicInst>(call) && llvm::VFDatabase::getMappings(*call).empty();
+    if (!llvm::getLoadStorePointerOperand(&instruction))
+      return dividesAsFloats(instruction) && shapes.isVarying(&instruction);
+    const bool masked = levels.isMasked(instruction.getParent());
+    const AccessForm form = accessForm(instruction, shapes, masked);
+    llvm::Type* type = llvm::getLoadStoreType(const_cast<Instruction*>(&instruction));
+    if (form == AccessForm::vector) return partCount(type) > 1 && type->getScalarSizeInBits() < 32;
+    return masked && (form == AccessForm::once || form == AccessForm::scattered);
+  });
+}
+
+bool hasShortLoop(llvm::Function& lane) {
   llvm::DominatorTree tree(lane);
   llvm::LoopInfo loops(tree);
   if (loops.empty()) return false;
@@ -111,7 +148,7 @@ bool hasLongLoop(llvm::Function& lane) {
   llvm::ScalarEvolution evolution(lane, library, assumptions, tree, loops);
   return llvm::any_of(loops.getLoopsInPreorder(), [&](llvm::Loop* loop) {
     const unsigned most = evolution.getSmallConstantMaxTripCount(loop);
-    return most == 0 || most > longest_unrolled;
+    return most != 0 && most <= longest_unrolled;
   });
 }
 

@@ -15,13 +15,18 @@ struct VectorCost {
   double vectors = 0;
 
   bool pays() const { return vectors * 1.25 < lanes; }
+  bool paysWell() const { return vectors * 3 < lanes; }
 };
 
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                       unsigned width);
 
-// Is there a loop that is not gone once short loops are unrolled? Without one LLVM's loop
-// vectoriser takes the loop over lanes.
-bool hasLongLoop(llvm::Function& lane);
+// LLVM's loop vectoriser takes lanes that have no loops of their own. Does it fail, or waste what
+// masks, divisions or small elements of the source's vectors cost?
+bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
+                            const LaneShapes& shapes);
+
+// Is there a loop that unrolling may remove?
+bool hasShortLoop(llvm::Function& lane);
 
 }  // namespace weft::compiler

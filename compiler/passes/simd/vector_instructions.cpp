@@ -3,6 +3,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "compiler/passes/simd/vector_body.h"
 
@@ -11,6 +12,20 @@ namespace weft::compiler {
 using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
+
+// Those of up to 32 bits; by constants there are faster ways.
+bool dividesAsFloats(const Instruction& instruction) {
+  return instruction.isIntDivRem() && instruction.getType()->getScalarSizeInBits() <= 32 &&
+         !llvm::isa<llvm::Constant>(instruction.getOperand(1));
+}
+
+// The select that keeps divisions defined may hide that the divisor is the same for all lanes.
+Value* uniformDivisor(const Instruction& instruction, const LaneShapes& shapes) {
+  using namespace llvm::PatternMatch;
+  Value *divisor = instruction.getOperand(1), *inner = nullptr;
+  if (match(divisor, m_Select(m_Value(), m_One(), m_Value(inner)))) divisor = inner;
+  return shapes.isUniform(divisor) ? divisor : nullptr;
+}
 
 void VectorBody::emit(Instruction& instruction) {
   if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
@@ -92,6 +107,7 @@ Value* VectorBody::widePart(Instruction& instruction, llvm::ArrayRef<Parts> oper
   };
   Value* result = nullptr;
   if (auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
+    if (dividesAsFloats(instruction)) return divide(instruction, operand(0), part);
     Value* right = operand(1);
     if (binary->isIntDivRem()) right = divisor(instruction, right);
     result = builder_.CreateBinOp(binary->getOpcode(), operand(0), right);
@@ -112,6 +128,38 @@ Value* VectorBody::widePart(Instruction& instruction, llvm::ArrayRef<Parts> oper
     made->copyMetadata(instruction, {llvm::LLVMContext::MD_fpmath});
   }
   return result;
+}
+
+// Integers divide exactly as floating-point numbers of twice their bits and more: the quotient is
+// farther from the next whole number than rounding moves it. By what is the same for all lanes: as
+// a product with its reciprocal, where half of one more keeps exact quotients from being rounded
+// down. What has no quotient (division by zero, lanes that do not run) gets any.
+Value* VectorBody::divide(Instruction& instruction, Value* left, unsigned part) {
+  const unsigned opcode = instruction.getOpcode();
+  const bool is_signed = opcode == Instruction::SDiv || opcode == Instruction::SRem;
+  const bool small = left->getType()->getScalarSizeInBits() <= 16;
+  llvm::Type* type = vectorOf(small ? builder_.getFloatTy() : builder_.getDoubleTy());
+  const auto real = [&](Value* value) {
+    return is_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
+  };
+  Value* divisor = instruction.getOperand(1);
+  if (Value* same = uniformDivisor(instruction, shapes_)) divisor = same;
+  const Parts all = parts(divisor);
+  Value* right = all.size() == 1 ? all.front() : all[part];
+  Value *x = real(left), *y = real(right), *quotient = nullptr;
+  if (shapes_.isUniform(divisor)) {
+    Value* half = llvm::ConstantFP::get(type, 0.5);
+    if (is_signed) half = builder_.CreateCopySign(half, x);
+    Value* reciprocal = builder_.CreateFDiv(llvm::ConstantFP::get(type, 1.0), y);
+    quotient = builder_.CreateFMul(builder_.CreateFAdd(x, half), reciprocal);
+  } else {
+    quotient = builder_.CreateFDiv(x, y);
+  }
+  quotient = is_signed ? builder_.CreateFPToSI(quotient, left->getType())
+                       : builder_.CreateFPToUI(quotient, left->getType());
+  quotient = builder_.CreateFreeze(quotient);
+  if (opcode == Instruction::SDiv || opcode == Instruction::UDiv) return quotient;
+  return builder_.CreateSub(left, builder_.CreateMul(quotient, builder_.CreateFreeze(right)));
 }
 
 // Lanes that do not run must not divide by zero, nor the least number by minus one.

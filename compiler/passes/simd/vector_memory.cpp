@@ -8,12 +8,6 @@ namespace weft::compiler {
 using llvm::Instruction;
 using llvm::Value;
 
-namespace {
-
-constexpr uint64_t widest_stride = 4;  // elements; further apart they are gathered
-
-}  // namespace
-
 // `count` elements of `element` in a row per lane.
 struct VectorBody::Access {
   llvm::Type* element;
@@ -34,7 +28,7 @@ struct VectorBody::Access {
   bool strided() const {
     return shape.kind == LaneShape::linear && shape.stride > 0 &&
            static_cast<uint64_t>(shape.stride) % bytes == 0 &&
-           static_cast<uint64_t>(shape.stride) / bytes <= widest_stride &&
+           shape.stride / static_cast<int64_t>(bytes) <= widest_stride &&
            static_cast<uint64_t>(shape.stride) / bytes > count;
   }
 };

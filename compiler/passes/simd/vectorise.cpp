@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
@@ -25,6 +26,7 @@
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
+#include "compiler/passes/simd/vector_report.h"
 
 namespace weft::compiler {
 namespace {
@@ -73,6 +75,14 @@ bool isSupported(const Instruction& instruction) {
          });
 }
 
+// In instructions for one element.
+size_t size(Function& lane) {
+  size_t sum = 0;
+  for (const Instruction& instruction : llvm::instructions(lane))
+    sum += std::max(1u, partCount(instruction.getType()));
+  return sum;
+}
+
 // Inlines what the code of a lane calls, so that it becomes code of several.
 bool inlineCalls(Function& lane) {
   bool any = false;
@@ -95,16 +105,31 @@ bool inlineCalls(Function& lane) {
   return any;
 }
 
+void addCleaning(llvm::FunctionPassManager& pipeline) {
+  pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  pipeline.addPass(llvm::EarlyCSEPass());
+  pipeline.addPass(llvm::SimplifyCFGPass());
+  pipeline.addPass(llvm::InstCombinePass());
+}
+
+// Without short loops the elements of private arrays become variables.
+void addUnrolling(llvm::FunctionPassManager& pipeline) {
+  pipeline.addPass(llvm::LoopSimplifyPass());
+  pipeline.addPass(llvm::LCSSAPass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LoopRotatePass());
+  loops.addPass(llvm::IndVarSimplifyPass());
+  loops.addPass(llvm::LoopFullUnrollPass());
+  pipeline.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
+  addCleaning(pipeline);
+}
+
 // Brings the code of a lane into the form that VectorBody wants.
 void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool again) {
   Analyses analyses(machine);
   llvm::FunctionPassManager pipeline;
-  if (again) {
-    pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-    pipeline.addPass(llvm::EarlyCSEPass());
-    pipeline.addPass(llvm::SimplifyCFGPass());
-    pipeline.addPass(llvm::InstCombinePass());
-  }
+  if (again) addCleaning(pipeline);
+  if (hasShortLoop(lane)) addUnrolling(pipeline);
   pipeline.addPass(llvm::LowerSwitchPass());
   pipeline.addPass(llvm::UnifyFunctionExitNodesPass());
   pipeline.addPass(llvm::LoopSimplifyPass());
@@ -120,29 +145,35 @@ void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool again) {
   pipeline.addPass(llvm::LoopSimplifyPass());
   pipeline.addPass(llvm::LCSSAPass());
   pipeline.run(lane, analyses.functions);
+  llvm::EliminateUnreachableBlocks(lane);
 }
 
 class RegionVectoriser {
  public:
-  RegionVectoriser(const KernelBody& body, Region& region, llvm::TargetMachine& machine,
-                   Vectorising mode)
-      : body_(body), region_(region), machine_(machine), mode_(mode) {}
+  RegionVectoriser(const KernelBody& body, const SplitKernel& split, Region& region,
+                   llvm::TargetMachine& machine, Vectorising mode)
+      : body_(body),
+        region_(region),
+        machine_(machine),
+        mode_(mode),
+        between_barriers_(split.regions.size() > 1) {}
 
   void run() {
-    if (region_.outcomes.empty() || !isCandidate()) return;
+    if (region_.outcomes.empty()) return;
+    if (region_.function->getInstructionCount() > most_instructions) return refuse(too_long);
     llvm::ValueToValueMapTy map;
     lane_ = llvm::CloneFunction(region_.function, map);
     lane_->setName(region_.function->getName() + ".lane");
-    if (region_.function->getInstructionCount() <= most_instructions) {
-      simplifyLane(*lane_, machine_, inlineCalls(*lane_));
-      vectorise();
-    }
+    simplifyLane(*lane_, machine_, inlineCalls(*lane_));
+    vectorise();
     lane_->eraseFromParent();
   }
 
  private:
-  bool isCandidate() const {
-    return mode_ == Vectorising::always || hasLongLoop(*region_.function);
+  static constexpr const char* too_long = "its code is too long";
+
+  void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
+    reportRefusal(*region_.function, where, why);
   }
 
   // Arrays of private memory lie lane by lane: each access to them is a gather or scatter.
@@ -161,12 +192,15 @@ class RegionVectoriser {
   }
 
   void vectorise() {
-    if (lane_->getInstructionCount() > most_instructions) return;
-    if (!llvm::all_of(llvm::instructions(*lane_), isSupported)) return;
+    if (size(*lane_) > most_instructions) return refuse(too_long);
+    for (const Instruction& instruction : llvm::instructions(*lane_))
+      if (!isSupported(instruction))
+        return refuse(llvm::Twine("no vector form of ") + instruction.getOpcodeName(),
+                      &instruction);
     llvm::DominatorTree tree(*lane_);
     llvm::LoopInfo loops(tree);
     ControlLevels levels(*lane_, loops);
-    if (!levels.valid()) return;
+    if (!levels.valid()) return refuse("its control flow is irreducible or too long");
     const unsigned first = body_.firstHidden();
     const LaneParameters parameters{lane_->getArg(first + env::local_id),
                                     lane_->getArg(first + env::lane),
@@ -174,9 +208,15 @@ class RegionVectoriser {
     LaneShapes shapes(*lane_, parameters, levels);
     VectorOptions options;
     options.width = width();
-    if (mode_ != Vectorising::always &&
-        (hasArrays() || !vectorCost(*lane_, levels, shapes, options.width).pays()))
-      return;
+    const VectorCost cost = vectorCost(*lane_, levels, shapes, options.width);
+    if (mode_ != Vectorising::always) {
+      if (levels.levels().size() == 1 &&
+          (between_barriers_ || !isBeyondLoopVectoriser(*lane_, levels, shapes)))
+        return refuse("it has no loops");
+      if (!cost.pays()) return refuse("vectors are not estimated to be faster");
+      if (hasArrays() && !cost.paysWell()) return refuse("private arrays");
+    }
+    reportVectors(*lane_, levels, shapes, options.width, cost);
     levels.shareMasks();
     options.outcome_per_lane = region_.outcomes.size() > 1 && !region_.uniform_outcome;
     VectorRegion result;
@@ -194,6 +234,7 @@ class RegionVectoriser {
   Region& region_;
   llvm::TargetMachine& machine_;
   Vectorising mode_;
+  bool between_barriers_;  // one of several regions, which share what the group keeps
   Function* lane_ = nullptr;
 };
 
@@ -202,7 +243,7 @@ class RegionVectoriser {
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode) {
   if (mode == Vectorising::never || split.shares_variables) return;
-  for (Region& region : split.regions) RegionVectoriser(body, region, machine, mode).run();
+  for (Region& region : split.regions) RegionVectoriser(body, split, region, machine, mode).run();
 }
 
 }  // namespace weft::compiler

@@ -103,12 +103,13 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
       .run(module, analyses.modules);
 }
 
-std::string optimisedText(const std::string& source, const std::string& kernel) {
+std::string optimisedText(const std::string& source, const std::string& kernel,
+                          compiler::Vectorising vectorise) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
   std::vector<KernelInfo> kernels = describeKernels(*module);
   if (llvm::Error error =
-          compiler::lowerKernels(*module, hostMachine(), kernels, {.optimize = true}))
+          compiler::lowerKernels(*module, hostMachine(), kernels, {true, vectorise}))
     fail(llvm::toString(std::move(error)));
   optimise(*module, hostMachine());
   std::string text;

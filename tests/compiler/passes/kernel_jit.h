@@ -34,7 +34,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine);
 // What lowering finds out about each kernel.
 std::vector<KernelInfo> loweredKernels(const std::string& source, bool optimize = true);
 // The lowered and optimised code of one kernel, as text.
-std::string optimisedText(const std::string& source, const std::string& kernel);
+std::string optimisedText(const std::string& source, const std::string& kernel,
+                          compiler::Vectorising vectorise = compiler::Vectorising::automatic);
 
 class Program {
  public:

@@ -1,6 +1,8 @@
 // The loops over lanes of textbook kernels become vector code.
 #include <cmath>
+#include <limits>
 #include <regex>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
@@ -125,6 +127,97 @@ TEST(Vectorising, DivergentLoop) {
     for (; turn < most && z * z < 4.0f; ++turn) z = std::fma(z, z, c);
     ASSERT_EQ(out[static_cast<size_t>(x)], turn) << x;
   }
+}
+
+bool becomesVectors(const std::string& source, const std::string& kernel,
+                    compiler::Vectorising mode = compiler::Vectorising::automatic) {
+  return optimisedText(source, kernel, mode).find(".lane.simd.tail") != std::string::npos;
+}
+
+// Vectors of vectors are bounded: what is too long stays one lane at a time, even if forced.
+TEST(Vectorising, LongCodeIsLeftAlone) {
+  const auto source = [](int steps) {
+    std::string text = "kernel void mix(global ulong16* a) { ulong16 v = a[get_global_id(0)];\n";
+    for (int i = 0; i < steps; ++i)
+      text += "v = (v ^ (v << 7)) * " + std::to_string(i) + "ul + v;\n";
+    return text + "a[get_global_id(0)] = v; }";
+  };
+  EXPECT_TRUE(becomesVectors(source(3), "mix", compiler::Vectorising::always));
+  EXPECT_FALSE(becomesVectors(source(60), "mix", compiler::Vectorising::always));
+}
+
+// What few lanes do is not done for all of them, nor read through a gather.
+TEST(Vectorising, RareAccesses) {
+  if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked loads and stores";
+  const char* const rare =
+      "kernel void last(global int* out) {\n"
+      "  if (get_global_id(0) == get_global_size(0) - 1) *out += 1;\n"
+      "}";
+  EXPECT_TRUE(becomesVectors(rare, "last"));
+  int count = 0;
+  Program(rare).run("last", {1, {1000, 1, 1}, {100, 1, 1}, {0, 0, 0}}, {Program::buffer(&count)});
+  EXPECT_EQ(count, 1);
+}
+
+template <class T>
+void divides(const std::string& type, const std::vector<T>& numbers) {
+  const std::string source =
+      "kernel void varying(global " + type + "* q, global " + type + "* r, global const " + type +
+      "* x, global const " + type + "* y) {\n" +
+      "  size_t i = get_global_id(0); q[i] = x[i] / y[i]; r[i] = x[i] % y[i];\n}\n" +
+      "kernel void same(global " + type + "* q, global " + type + "* r, global const " + type +
+      "* x, " + type + " y) {\n" +
+      "  size_t i = get_global_id(0); q[i] = x[i] / y; r[i] = x[i] % y;\n}";
+  const Program program(source, true, compiler::Vectorising::always);
+  std::vector<T> x, y;
+  for (T a : numbers)
+    for (T b : numbers)
+      if (b != 0 && !(std::is_signed_v<T> && b == T(-1) && a == std::numeric_limits<T>::min())) {
+        x.push_back(a);
+        y.push_back(b);
+      }
+  std::vector<T> q(x.size()), r(x.size());
+  const NdRange range{1, {x.size(), 1, 1}, {x.size(), 1, 1}, {0, 0, 0}};
+  program.run("varying", range,
+              {Program::buffer(q.data()), Program::buffer(r.data()), Program::buffer(x.data()),
+               Program::buffer(y.data())});
+  for (size_t i = 0; i < x.size(); ++i) {
+    ASSERT_EQ(q[i], static_cast<T>(x[i] / y[i])) << +x[i] << " / " << +y[i];
+    ASSERT_EQ(r[i], static_cast<T>(x[i] % y[i])) << +x[i] << " % " << +y[i];
+  }
+  for (T b : numbers) {
+    if (b == 0 || b == static_cast<T>(-1)) continue;  // the least number has no quotient by -1
+    program.run("same", range,
+                {Program::buffer(q.data()), Program::buffer(r.data()), Program::buffer(x.data()),
+                 Program::value(b)});
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(q[i], static_cast<T>(x[i] / b)) << +x[i] << " / " << +b;
+      ASSERT_EQ(r[i], static_cast<T>(x[i] % b)) << +x[i] << " % " << +b;
+    }
+  }
+}
+
+template <class T>
+std::vector<T> numbersNearBounds() {
+  std::vector<T> numbers;
+  const auto most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
+  for (int i = 0; i < 4; ++i) {
+    numbers.push_back(static_cast<T>(most - i));
+    numbers.push_back(static_cast<T>(least + i));
+    numbers.push_back(static_cast<T>(most / 2 + i - 1));
+    numbers.push_back(static_cast<T>(most / 3 + i - 1));
+    numbers.push_back(static_cast<T>(i - 2));
+    numbers.push_back(static_cast<T>(97 - 31 * i));
+  }
+  return numbers;
+}
+
+// Exact, although vectors divide them as floating-point numbers.
+TEST(Vectorising, Divisions) {
+  divides<int32_t>("int", numbersNearBounds<int32_t>());
+  divides<uint32_t>("uint", numbersNearBounds<uint32_t>());
+  divides<int16_t>("short", numbersNearBounds<int16_t>());
+  divides<uint8_t>("uchar", numbersNearBounds<uint8_t>());
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// Says what became of a region, as remarks of LLVM: with -Rweft they come into the build log.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/lane_shapes.h"
+#include "compiler/passes/simd/vector_cost.h"
+
+namespace weft::compiler {
+
+inline constexpr const char* vector_remarks = "weft-vectorise";  // the pass's name in them
+
+// What is done for one access of all lanes.
+enum class AccessForm : uint8_t { once, vector, strided, scattered, serial };
+
+AccessForm accessForm(const llvm::Instruction& access, const LaneShapes& shapes, bool masked);
+
+// The region is left to LLVM's loop vectoriser; `where` may be null.
+void reportRefusal(const llvm::Function& region, const llvm::Instruction* where,
+                   const llvm::Twine& why);
+
+// Its lanes run side by side.
+void reportVectors(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
+                   unsigned width, VectorCost cost);
+
+}  // namespace weft::compiler
