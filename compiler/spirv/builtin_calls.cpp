@@ -247,6 +247,10 @@ llvm::Value* FunctionReader::emitGroup(const Instruction& instruction) {
       Arguments arguments = {argument(operands.at(1))};
       llvm::Value* place = value(operands.at(2));
       const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(place->getType());
+      if (prefix() == "sub_group_") {
+        arguments.push_back(smallNumber(operands.at(2), "j"));
+        return call("sub_group_broadcast", instruction.type, arguments);
+      }
       for (unsigned i = 0; i < (vector ? vector->getNumElements() : 1); ++i) {
         llvm::Value* one = vector ? builder_.CreateExtractElement(place, i) : place;
         arguments.push_back(

@@ -88,6 +88,13 @@ class FunctionReader {
   uint32_t fenceFlags(Id semantics);
   llvm::Value* emitGroup(const Instruction& instruction);
 
+  // --- sub_group_calls.cpp
+  llvm::Value* emitSubGroup(const Instruction& instruction);
+  llvm::Value* callWithTruth(const std::string& name, const Instruction& instruction,
+                             const Arguments& arguments);
+  Argument valueOrTruth(Id id, Sign sign);
+  Argument smallNumber(Id id, const char* spelling);
+
   // --- image_calls.cpp
   llvm::Value* emitImage(const Instruction& instruction);
   llvm::Value* emitSample(const Instruction& instruction);

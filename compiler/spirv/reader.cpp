@@ -16,15 +16,38 @@ constexpr const char* layout =
     "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:"
     "64";
 
-constexpr Capability supported[] = {
-    Capability::Kernel,         Capability::Addresses,      Capability::Linkage,
-    Capability::Vector16,       Capability::Float16Buffer,  Capability::Float16,
-    Capability::Float64,        Capability::Int8,           Capability::Int16,
-    Capability::Int64,          Capability::Int64Atomics,   Capability::ImageBasic,
-    Capability::ImageReadWrite, Capability::ImageMipmap,    Capability::LiteralSampler,
-    Capability::Sampled1D,      Capability::Image1D,        Capability::SampledBuffer,
-    Capability::ImageBuffer,    Capability::GenericPointer, Capability::Groups,
-    Capability::Matrix,         Capability::ExpectAssumeKHR};
+constexpr Capability supported[] = {Capability::Kernel,
+                                    Capability::Addresses,
+                                    Capability::Linkage,
+                                    Capability::Vector16,
+                                    Capability::Float16Buffer,
+                                    Capability::Float16,
+                                    Capability::Float64,
+                                    Capability::Int8,
+                                    Capability::Int16,
+                                    Capability::Int64,
+                                    Capability::Int64Atomics,
+                                    Capability::ImageBasic,
+                                    Capability::ImageReadWrite,
+                                    Capability::ImageMipmap,
+                                    Capability::LiteralSampler,
+                                    Capability::Sampled1D,
+                                    Capability::Image1D,
+                                    Capability::SampledBuffer,
+                                    Capability::ImageBuffer,
+                                    Capability::GenericPointer,
+                                    Capability::Groups,
+                                    Capability::Matrix,
+                                    Capability::ExpectAssumeKHR,
+                                    Capability::SubgroupDispatch,
+                                    Capability::GroupNonUniform,
+                                    Capability::GroupNonUniformVote,
+                                    Capability::GroupNonUniformArithmetic,
+                                    Capability::GroupNonUniformBallot,
+                                    Capability::GroupNonUniformShuffle,
+                                    Capability::GroupNonUniformShuffleRelative,
+                                    Capability::GroupNonUniformClustered,
+                                    Capability::GroupNonUniformRotateKHR};
 
 bool isFunctionEnd(const Instruction& instruction) { return instruction.op == Op::OpFunctionEnd; }
 

@@ -1,0 +1,94 @@
+// The group instructions of SPIR-V, among the lanes of a sub-group.
+#include <spirv-tools/libspirv.hpp>
+
+#include "tests/e2e/fixture.h"
+
+namespace weft::e2e {
+namespace {
+
+class SpirvSubGroups : public Programs {
+ protected:
+  void SetUp() override {
+    Programs::SetUp();
+    if (!deviceInfo<cl_uint>(CL_DEVICE_MAX_NUM_SUB_GROUPS))
+      GTEST_SKIP() << "the device has no sub-groups";
+  }
+};
+
+// The odd lanes add their numbers; then all ask who is odd, how many are before them, what lane 2
+// has, and what the lane after theirs has.
+constexpr char text[] = R"(
+  OpCapability Addresses
+  OpCapability Kernel
+  OpCapability Int64
+  OpCapability Groups
+  OpCapability SubgroupDispatch
+  OpCapability GroupNonUniform
+  OpCapability GroupNonUniformArithmetic
+  OpCapability GroupNonUniformBallot
+  OpCapability GroupNonUniformRotateKHR
+  OpExtension "SPV_KHR_subgroup_rotate"
+  OpMemoryModel Physical64 OpenCL
+  OpEntryPoint Kernel %k "k" %lane_id
+  OpDecorate %lane_id BuiltIn SubgroupLocalInvocationId
+  %void = OpTypeVoid
+  %bool = OpTypeBool
+  %uint = OpTypeInt 32 0
+  %uint4 = OpTypeVector %uint 4
+  %input_uint = OpTypePointer Input %uint
+  %global_uint = OpTypePointer CrossWorkgroup %uint
+  %zero = OpConstant %uint 0
+  %one = OpConstant %uint 1
+  %two = OpConstant %uint 2
+  %eight = OpConstant %uint 8
+  %sub_group = OpConstant %uint 3
+  %lane_id = OpVariable %input_uint Input
+  %signature = OpTypeFunction %void %global_uint
+  %k = OpFunction %void None %signature
+  %out = OpFunctionParameter %global_uint
+  %start = OpLabel
+  %lane = OpLoad %uint %lane_id
+  %bit = OpBitwiseAnd %uint %lane %one
+  %odd = OpIEqual %bool %bit %one
+  OpSelectionMerge %join None
+  OpBranchConditional %odd %then %join
+  %then = OpLabel
+  %sum = OpGroupNonUniformIAdd %uint %sub_group Reduce %lane
+  OpBranch %join
+  %join = OpLabel
+  %part = OpPhi %uint %zero %start %sum %then
+  %mask = OpGroupNonUniformBallot %uint4 %sub_group %odd
+  %low = OpCompositeExtract %uint %mask 0
+  %before = OpGroupIAdd %uint %sub_group ExclusiveScan %one
+  %third = OpGroupBroadcast %uint %sub_group %lane %two
+  %next = OpGroupNonUniformRotateKHR %uint %sub_group %lane %one %eight
+  %a = OpIAdd %uint %part %low
+  %b = OpIAdd %uint %a %before
+  %c = OpIAdd %uint %b %third
+  %d = OpIAdd %uint %c %next
+  %place = OpInBoundsPtrAccessChain %global_uint %out %lane
+  OpStore %place %d Aligned 4
+  OpReturn
+  OpFunctionEnd
+)";
+
+TEST_F(SpirvSubGroups, InstructionsSeeTheLanesThatAreThere) {
+  const spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_3);
+  std::vector<uint32_t> words;
+  ASSERT_TRUE(tools.Assemble(text, &words));
+  cl_int code = 1;
+  const OwnedProgram program(
+      cl.clCreateProgramWithIL(context, words.data(), words.size() * sizeof(uint32_t), &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  ASSERT_EQ(build(program), CL_SUCCESS) << log(program);
+  const OwnedKernel k = kernel(program, "k");
+  const OwnedMem out = upload(std::vector<cl_uint>(8));
+  set(k, out);
+  run(k, {{8}, {8}});
+  const auto values = download<cl_uint>(out);
+  for (cl_uint i = 0; i < 8; ++i)
+    EXPECT_EQ(values[i], (i % 2 ? 16 : 0) + 0xaa + i + 2 + (i + 1) % 8) << i;
+}
+
+}  // namespace
+}  // namespace weft::e2e
