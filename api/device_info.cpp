@@ -214,6 +214,10 @@ cl_device_pci_bus_info_khr pciBus(const Device& device) {
   return {pci->domain, pci->bus, pci->device, pci->function};
 }
 
+template <cl_uint limit>
+constexpr auto pipe_limit =
+    [](const Device& device) { return device.capabilities().pipes ? limit : cl_uint{0}; };
+
 using C = port::Capabilities;
 using L = port::ImageLimits;
 using D = const Device&;
@@ -378,15 +382,16 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, imageLimit<cl_uint, &L::pitch_alignment>},
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, imageLimit<cl_uint, &L::base_address_alignment>},
 
-    // Shared virtual memory, pipes, device queues: the values of a device without them.
+    // Shared virtual memory, pipes; device queues: the values of a device without them.
     {CL_DEVICE_SVM_CAPABILITIES, capability<cl_device_svm_capabilities, &C::shared_memory>},
     {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
-    {CL_DEVICE_PIPE_SUPPORT, always<cl_bool{CL_FALSE}>},
-    {CL_DEVICE_MAX_PIPE_ARGS, always<cl_uint{0}>},
-    {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, always<cl_uint{0}>},
-    {CL_DEVICE_PIPE_MAX_PACKET_SIZE, always<cl_uint{0}>},
+    {CL_DEVICE_PIPE_SUPPORT, capability<cl_bool, &C::pipes>},
+    {CL_DEVICE_MAX_PIPE_ARGS, pipe_limit<16>},
+    // They cost nothing.
+    {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, pipe_limit<65536>},
+    {CL_DEVICE_PIPE_MAX_PACKET_SIZE, pipe_limit<max_pipe_packet_bytes>},
     {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, always<cl_device_device_enqueue_capabilities{0}>},
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, always<cl_command_queue_properties{0}>},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, always<cl_uint{0}>},

@@ -5,7 +5,6 @@
 
 #include "api/checks.h"
 #include "api/entry.h"
-#include "api/unsupported.h"
 
 namespace weft::api {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/device.h"
 #include "core/kernel.h"
 #include "core/memory.h"
+#include "core/pipe.h"
 #include "core/pixel_image.h"
 #include "core/platform.h"
 #include "core/program.h"
@@ -33,6 +34,7 @@ extern const InfoTable<Context> context_info;
 extern const InfoTable<Queue> queue_info;
 extern const InfoTable<MemObject> memory_info;
 extern const InfoTable<PixelImage> image_info;
+extern const InfoTable<Pipe> pipe_info;
 extern const InfoTable<Sampler> sampler_info;
 extern const InfoTable<Program> program_info;
 extern const InfoTable<const DeviceBuild> program_build_info;

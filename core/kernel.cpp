@@ -160,10 +160,10 @@ void Kernel::setArgument(cl_uint index, size_t size, const void* value) {
     case ArgumentKind::sampler:
       setSampler(slot, size, value);
       break;
-    // No object of these kinds can exist, so no value is a valid one.
     case ArgumentKind::pipe:
-      require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
-      throw Error(CL_INVALID_MEM_OBJECT, "not a pipe");
+      setPipe(slot, size, value);
+      break;
+    // No such object can exist, so no value is a valid one.
     case ArgumentKind::queue:
       require(size == sizeof(cl_command_queue), CL_INVALID_ARG_SIZE);
       throw Error(CL_INVALID_DEVICE_QUEUE);
@@ -213,6 +213,14 @@ void Kernel::setImage(Slot& slot, const ArgumentInfo& info, size_t size, const v
           "the kernel reads the image");
   require(!writes || !(memory.flags() & CL_MEM_READ_ONLY), CL_INVALID_ARG_VALUE,
           "the kernel writes the image");
+  slot.memory = memory.weak();
+}
+
+void Kernel::setPipe(Slot& slot, size_t size, const void* value) {
+  require(size == sizeof(cl_mem), CL_INVALID_ARG_SIZE);
+  const auto& memory = fromHandle<MemObject>(handleIn<cl_mem>(value));
+  require(&memory.context() == &context(), CL_INVALID_MEM_OBJECT, "a pipe of another context");
+  require(memory.type() == CL_MEM_OBJECT_PIPE, CL_INVALID_MEM_OBJECT, "not a pipe");
   slot.memory = memory.weak();
 }
 

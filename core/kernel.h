@@ -108,6 +108,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   void setLocal(Slot& slot, size_t size, const void* value);
   void setBuffer(Slot& slot, size_t size, const void* value);
   void setImage(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
+  void setPipe(Slot& slot, size_t size, const void* value);
   void setSampler(Slot& slot, size_t size, const void* value);
   void setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
 

@@ -145,7 +145,8 @@ std::unique_ptr<port::Memory> Storage::take(port::MemorySpace space) {
 }
 
 MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, size_t size,
-                     void* host_ptr, std::vector<cl_mem_properties> properties)
+                     void* host_ptr, std::vector<cl_mem_properties> properties,
+                     FirstContents contents)
     : context_(std::move(context)),
       type_(type),
       flags_(flags),
@@ -154,7 +155,8 @@ MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags
       properties_(std::move(properties)),
       svm_(context_->svm().find(host_ptr_)),
       own_storage_(std::make_unique<Storage>(*context_, size, host_ptr_,
-                                             flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR),
+                                             flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ||
+                                                 contents == FirstContents::on_host,
                                              svm_ && context_->allShareMemory())),
       storage_(own_storage_.get()) {}
 

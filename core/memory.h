@@ -138,8 +138,12 @@ class MemObject : public HandleObject<_cl_mem> {
   void addDestructorCallback(DestructorCallback callback, void* user);
 
  protected:
+  // Who says what a new object's bytes are.
+  enum class FirstContents : uint8_t { by_flags, on_host };
+
   MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, size_t size,
-            void* host_ptr, std::vector<cl_mem_properties> properties);
+            void* host_ptr, std::vector<cl_mem_properties> properties,
+            FirstContents contents = FirstContents::by_flags);
   // The bytes [offset, offset + size) of `parent`.
   MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags, size_t offset,
             size_t size, std::vector<cl_mem_properties> properties = {});

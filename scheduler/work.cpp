@@ -11,7 +11,7 @@ namespace {
 
 bool hasMemory(ArgumentKind kind) {
   return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer ||
-         kind == ArgumentKind::image;
+         kind == ArgumentKind::image || kind == ArgumentKind::pipe;
 }
 
 void append(AccessList& list, const CopyEnd& end, const Region& region, bool writes) {
@@ -154,7 +154,8 @@ bool mayWrite(const ArgumentInfo& argument) {
   if (argument.kind == ArgumentKind::image)
     return argument.access == AccessQualifier::write_only ||
            argument.access == AccessQualifier::read_write;
-  return argument.writes && argument.kind == ArgumentKind::global_pointer;
+  return argument.writes &&
+         (argument.kind == ArgumentKind::global_pointer || argument.kind == ArgumentKind::pipe);
 }
 
 }  // namespace weft

@@ -47,6 +47,7 @@ constexpr const char* language_features[] = {
     "__opencl_c_program_scope_global_variables",
     "__opencl_c_work_group_collective_functions",
     "__opencl_c_subgroups",
+    "__opencl_c_pipes",
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
@@ -166,6 +167,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.native_kernels = true;
   c.unordered_streams = true;
   c.printf = true;
+  c.pipes = true;
   c.language_extensions.assign(std::begin(language_extensions), std::end(language_extensions));
   c.language_features.assign(std::begin(language_features), std::end(language_features));
   c.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers |

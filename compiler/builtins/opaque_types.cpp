@@ -13,7 +13,7 @@ namespace {
 using llvm::Function;
 using llvm::Type;
 
-constexpr unsigned constant_address_space = 2;
+constexpr unsigned global_address_space = 1, constant_address_space = 2;
 
 // Arrays and structs of events occur in programs as variables.
 Type* lowered(Type* type) {
@@ -23,6 +23,9 @@ Type* lowered(Type* type) {
     if (opaque->getName() == "spirv.Image")
       return llvm::PointerType::get(context, constant_address_space);
     if (opaque->getName() == "spirv.Sampler") return llvm::Type::getInt32Ty(context);
+    if (opaque->getName() == "spirv.Pipe")
+      return llvm::PointerType::get(context, global_address_space);
+    if (opaque->getName() == "spirv.ReserveId") return llvm::Type::getInt64Ty(context);
     return type;
   }
   if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) {
@@ -73,6 +76,25 @@ void replaceSignature(Function& function) {
   function.eraseFromParent();
 }
 
+// Reservations and events live in local memory, too.
+void replaceVariable(llvm::GlobalVariable& variable) {
+  Type* type = lowered(variable.getValueType());
+  if (type == variable.getValueType()) return;
+  llvm::Constant* initial = nullptr;
+  if (variable.hasInitializer())
+    initial = llvm::isa<llvm::UndefValue>(variable.getInitializer())
+                  ? llvm::UndefValue::get(type)
+                  : llvm::Constant::getNullValue(type);
+  auto* twin = new llvm::GlobalVariable(*variable.getParent(), type, variable.isConstant(),
+                                        variable.getLinkage(), initial, "", &variable,
+                                        variable.getThreadLocalMode(), variable.getAddressSpace());
+  twin->takeName(&variable);
+  twin->copyAttributesFrom(&variable);
+  twin->setAlignment(variable.getAlign());
+  variable.replaceAllUsesWith(twin);
+  variable.eraseFromParent();
+}
+
 void rewrite(llvm::Instruction& instruction) {
   for (llvm::Use& operand : instruction.operands()) {
     auto* constant = llvm::dyn_cast<llvm::Constant>(operand.get());
@@ -101,6 +123,7 @@ bool isIdentity(const Function& function) {
       .Case("__translate_sampler_initializer", true)
       .StartsWith("_Z10weft_image", true)
       .StartsWith("_Z12weft_sampler", true)
+      .StartsWith("_Z15weft_reserve_id", true)
       .Default(false);
 }
 
@@ -118,6 +141,8 @@ void removeIdentity(Function& function) {
 
 void lowerOpaqueTypes(llvm::Module& module) {
   if (!mentionsOpaqueTypes(module)) return;
+  for (llvm::GlobalVariable& variable : llvm::make_early_inc_range(module.globals()))
+    replaceVariable(variable);
   for (Function& function : llvm::make_early_inc_range(module)) replaceSignature(function);
   for (Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function)) rewrite(instruction);

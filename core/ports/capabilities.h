@@ -105,6 +105,7 @@ struct Capabilities {
   bool unordered_streams = false;  // Stream(Order::unordered) really overlaps its operations
   bool printf = false;
   bool images = false;
+  bool pipes = false;
   ImageLimits image_limits;
   // What the language has on the device beyond what follows from the members above: names of
   // extensions and of feature macros.

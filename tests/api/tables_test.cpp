@@ -109,6 +109,12 @@ TEST_F(Tables, Image) {
   walk<PixelImage>(image_info, *image);
 }
 
+TEST_F(Tables, Pipe) {
+  const auto pipe = make<weft::Pipe>(context, CL_MEM_READ_WRITE, 4, 16);
+  walk<MemObject>(memory_info, *pipe);
+  walk<weft::Pipe>(pipe_info, *pipe);
+}
+
 TEST_F(Tables, Sampler) {
   const auto sampler =
       make<weft::Sampler>(context, SamplerState{}, std::vector<cl_sampler_properties>{});
