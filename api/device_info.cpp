@@ -103,6 +103,13 @@ std::vector<cl_name_version> languageVersions(const Device&) {
           nameVersion("OpenCL C", CL_MAKE_VERSION(3, 0, 0))};
 }
 
+// What "-cl-std=CLC++" means: compiler/frontend/language.cpp.
+cl_version cxxVersion(const Device& device) {
+  const auto& names = device.features().extensions;
+  const bool has = std::find(names.begin(), names.end(), "cl_ext_cxx_for_opencl") != names.end();
+  return has ? CL_MAKE_VERSION(2021, 0, 0) : 0;
+}
+
 std::vector<cl_name_version> intermediateLanguages(const Device&) {
   std::vector<cl_name_version> versions;
   for (unsigned minor = 0; minor <= latest_spirv_minor; ++minor)
@@ -343,6 +350,7 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_LINKER_AVAILABLE, always<cl_bool{CL_TRUE}>},
     {CL_DEVICE_OPENCL_C_VERSION, [](D) { return language_version; }},
     {CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, always<cl_version{CL_MAKE_VERSION(1, 2, 0)}>},
+    {CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT, by<cxxVersion>},
     {CL_DEVICE_OPENCL_C_ALL_VERSIONS, by<languageVersions>},
     {CL_DEVICE_OPENCL_C_FEATURES, by<languageFeatures>},
     {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT,

@@ -25,6 +25,7 @@
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/work_items.h"
+#include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/gpu_payload.h"
 #include "compiler/pipeline/simplify.h"
 #include "compiler/pipeline/target.h"
@@ -42,6 +43,12 @@ llvm::Error checkArguments(const Image& image) {
         return llvm::createStringError("kernel '" + kernel.name + "': the device has no " +
                                        argument.type_name);
   return llvm::Error::success();
+}
+
+// Nobody would run them there.
+llvm::Error checkConstructors(const llvm::Module& module) {
+  if (!hasConstructors(module)) return llvm::Error::success();
+  return llvm::createStringError("the device does not run constructors of program-scope objects");
 }
 
 llvm::Error checkFunctions(const llvm::Module& module) {
@@ -212,6 +219,7 @@ port::Target machineTarget(const Image& image) {
 llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine,
                               const Options& options, Image& image) {
   if (llvm::Error error = checkArguments(image)) return error;
+  if (llvm::Error error = checkConstructors(module)) return error;
   llvm::StripDebugInfo(module);
   markPrintf(module, image.kernels);
   lowerPrintfToRecords(module);

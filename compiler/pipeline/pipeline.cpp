@@ -10,6 +10,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/options.h"
+#include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/divisions.h"
 #include "compiler/pipeline/executable.h"
 #include "compiler/pipeline/log_diagnostics.h"
@@ -55,6 +56,7 @@ class Run {
     answer_.result.log += result.log;
     if (result.module) {
       keepInlineFunctions(*result.module);
+      keepConstructors(*result.module);
       defineDivisions(*result.module);
     }
     return std::move(result.module);
