@@ -171,6 +171,18 @@ cl_device_integer_dot_product_capabilities_khr dotProductCapabilities(const Devi
 using DotProductAcceleration = cl_device_integer_dot_product_acceleration_properties_khr;
 constexpr DotProductAcceleration no_acceleration{};
 
+// cl_khr_kernel_clock; not in every header.
+constexpr cl_device_info kernel_clock_capabilities = 0x1076;
+
+cl_bitfield kernelClocks(const Device& device) {
+  cl_bitfield scopes = 0, bit = 1;
+  for (const char* scope : {"device", "work_group", "sub_group"}) {
+    if (hasFeature(device, std::string("__opencl_c_kernel_clock_scope_") + scope)) scopes |= bit;
+    bit <<= 1;
+  }
+  return scopes;
+}
+
 // cl_ext_float_atomics.
 struct FloatAtomic {
   const char* feature;  // behind "__opencl_c_ext_fp32_"
@@ -337,6 +349,7 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, by<globalVariableBytes>},
     {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, by<atomicCapabilities>},
     {CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, by<fenceCapabilities>},
+    {kernel_clock_capabilities, by<kernelClocks>},
     {single_atomic_capabilities, by<singleAtomics>},
     {double_atomic_capabilities, by<doubleAtomics>},
     {half_atomic_capabilities, by<halfAtomics>},

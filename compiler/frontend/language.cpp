@@ -44,7 +44,8 @@ bool isClangs(std::string_view name) {
 
 // Feature macros that come with an extension, in any version of the language.
 bool isOfExtension(std::string_view name) {
-  return name.starts_with("__opencl_c_integer_dot_product_") || name.starts_with("__opencl_c_ext_");
+  return name.starts_with("__opencl_c_integer_dot_product_") ||
+         name.starts_with("__opencl_c_ext_") || name.starts_with("__opencl_c_kernel_clock_");
 }
 
 void setMember(std::set<std::string>& names, const std::string& name, bool member) {

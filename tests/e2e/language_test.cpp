@@ -252,5 +252,25 @@ TEST_F(Language, WideLegacyAtomics) {
             (std::vector<cl_long>{cl_long{4950} << 33, cl_long{99} << 33, cl_long{127} << 33}));
 }
 
+// cl_khr_kernel_clock: there is a time.
+TEST_F(Language, ClocksOfKernels) {
+  const OwnedProgram program = built(
+      "kernel void k(global int* out) {\n"
+      "#ifdef cl_khr_kernel_clock\n"
+      "  ulong a = clock_read_device(); uint2 b = clock_read_hilo_work_group();\n"
+      "  ulong c = clock_read_sub_group(), middle = (ulong)b.y << 32 | b.x;\n"
+      "  out[get_global_id(0)] = a != 0 && middle != 0 && c != 0;\n"
+      "#else\n"
+      "  out[get_global_id(0)] = 1;\n"
+      "#endif\n"
+      "}",
+      "-cl-std=CL3.0");
+  const OwnedKernel k = kernel(program, "k");
+  const OwnedMem out = upload(std::vector<cl_int>(40));
+  set(k, out);
+  run(k, {{40}, {20}});
+  EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>(40, 1));
+}
+
 }  // namespace
 }  // namespace weft::e2e
