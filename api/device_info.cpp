@@ -107,7 +107,7 @@ std::vector<cl_name_version> languageVersions(const Device&) {
 cl_version cxxVersion(const Device& device) {
   const auto& names = device.features().extensions;
   const bool has = std::find(names.begin(), names.end(), "cl_ext_cxx_for_opencl") != names.end();
-  return has ? CL_MAKE_VERSION(2021, 0, 0) : 0;
+  return has ? CL_MAKE_VERSION(1, 0, 0) : 0;
 }
 
 std::vector<cl_name_version> intermediateLanguages(const Device&) {

@@ -25,10 +25,10 @@ constexpr Standard standards[] = {
     {"CL1.2", "CL1.2", Family::c1},
     {"CL2.0", "CL2.0", Family::c2},
     {"CL3.0", "CL3.0", Family::c3},
-    {"CLC++", "CLC++2021", Family::c3},
+    {"CLC++", "CLC++1.0", Family::c2},
     {"CLC++1.0", "CLC++1.0", Family::c2},
     {"CLC++2021", "CLC++2021", Family::c3},
-    {"clc++", "CLC++2021", Family::c3},
+    {"clc++", "CLC++1.0", Family::c2},
     {"clc++2021", "CLC++2021", Family::c3},
 };
 
