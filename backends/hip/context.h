@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "backends/hip/clock.h"
+#include "backends/hip/errors.h"
 #include "backends/hip/print_buffers.h"
 #include "backends/hip/runtime.h"
 
@@ -20,8 +22,9 @@ class EventPool {
     const Current current(api_, device_);
     for (EventHandle event : *free_.lock()) api_.eventDestroy(event);
   }
-  // nullptr when the runtime has none. With the device current.
-  EventHandle take() noexcept {
+  // nullptr when the runtime has none, and `status` says why. With the device current.
+  EventHandle take(Status& status) noexcept {
+    status = success;
     {
       auto free = free_.lock();
       if (!free->empty()) {
@@ -31,7 +34,8 @@ class EventPool {
       }
     }
     EventHandle event = nullptr;
-    return api_.eventCreateWithFlags(&event, flags_) == success ? event : nullptr;
+    status = api_.eventCreateWithFlags(&event, flags_);
+    return status == success ? event : nullptr;
   }
   void give(EventHandle event) noexcept {
     if (event) free_.lock()->push_back(event);
@@ -48,9 +52,22 @@ struct DeviceContext {
   DeviceContext(std::shared_ptr<Runtime> shared, int ordinal)
       : runtime(std::move(shared)), device(ordinal) {}
 
+  // Passes a status on; one that says that the device is lost is remembered.
+  Status note(Status status) noexcept {
+    if (losesDevice(status)) lost.store(true, std::memory_order_relaxed);
+    return status;
+  }
+  // `status`, or that the device is lost.
+  Status usable(Status status) const noexcept {
+    return lost.load(std::memory_order_relaxed) ? device_lost : status;
+  }
+
   const std::shared_ptr<Runtime> runtime;
   const Api& api = runtime->api;
   const int device;
+  // After a kernel's fault the runtime refuses every call for the device, as long as the process
+  // lives.
+  std::atomic<bool> lost{false};
   std::array<uint64_t, 3> max_grid{1, 1, 1};
   uint64_t max_shared_bytes = 0;
   EventClock clock{api, device};

@@ -1,5 +1,7 @@
 #include "backends/hip/errors.h"
 
+#include <algorithm>
+
 #include "backends/hip/provider.h"
 #include "core/error.h"
 
@@ -20,9 +22,29 @@ constexpr Row rows[] = {
     {301, CL_INVALID_BINARY},       // file not found
     {500, CL_INVALID_KERNEL_NAME},  // named symbol not found
     {no_device, CL_DEVICE_NOT_FOUND},
+    {device_lost, CL_DEVICE_NOT_AVAILABLE},
+};
+
+// A fault of a kernel or of the hardware.
+constexpr Status losing[] = {
+    214,  // uncorrectable memory error
+    700,  // illegal address
+    702,  // a kernel took too long
+    709,  // the context is destroyed
+    710,  // assertion
+    714,  // hardware stack error
+    715,  // illegal instruction
+    716,  // misaligned address
+    717,  // address space
+    718,  // program counter
+    719,  // launch failure
 };
 
 }  // namespace
+
+bool losesDevice(Status status) noexcept {
+  return status != success && std::ranges::find(losing, status) != std::end(losing);
+}
 
 // Everything else that ends a command is, in the specification's words, a failure "to allocate
 // resources required by the OpenCL implementation on the device" or a fault of the kernel, for

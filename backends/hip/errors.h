@@ -6,6 +6,12 @@
 
 namespace weft::hip {
 
+// Of our own: what is asked of a device that was lost before.
+inline constexpr Status device_lost = -1;
+
+// Does it say that the runtime will do nothing more on the device?
+bool losesDevice(Status status) noexcept;
+
 // What a failed command ends with: always negative for a failure, 0 for success.
 port::OperationStatus operationStatus(Status status);
 

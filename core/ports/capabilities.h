@@ -103,6 +103,9 @@ struct Capabilities {
   bool host_unified_memory = false;
   bool native_kernels = false;
   bool unordered_streams = false;  // Stream(Order::unordered) really overlaps its operations
+  // An in-order stream is worth feeding ahead: what is submitted behind an unfinished operation
+  // starts by itself when that ends, without the host.
+  bool runs_ahead = false;
   bool printf = false;
   bool images = false;
   bool pipes = false;

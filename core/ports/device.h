@@ -116,7 +116,8 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  // The device began the work. At most once, before finished(). Must not block.
+  // The device began the work. At most once, before finished(); exactly once if wants_start. Must
+  // not block.
   virtual void started(Nanoseconds when) noexcept = 0;
   // Exactly once, from any thread, with no backend lock held. Must not block; may submit more work.
   virtual void finished(OperationStatus status, Nanoseconds start, Nanoseconds end) noexcept = 0;
@@ -124,12 +125,24 @@ class Operation {
   Work work;
   Operation* next = nullptr;  // the stream's, between submit and finished
 
+  // What the submitter wants to know, set before submit(): telling it costs a device whose work is
+  // not the host's more than a small kernel does.
+  //   timed        start and end are the device's own; else they may be the host's, from when the
+  //                operation was submitted and when its end was noticed.
+  //   observed     somebody waits for this very operation; else its end may be told when that of a
+  //                later one is, or when the stream is flushed, or a while after.
+  //   wants_start  started() is called when the device begins; else it may be left out.
+  bool timed = true;
+  bool observed = true;
+  bool wants_start = true;
+
  protected:
   ~Operation() = default;
 };
 
 enum class Order : uint8_t {
-  in_order,   // each operation starts after the one submitted before it has finished
+  in_order,   // each operation starts after the one submitted before it has ended, and is told
+              // finished() after that one's has returned
   unordered,  // operations may overlap and finish in any order
 };
 
@@ -139,11 +152,12 @@ class Stream {
   virtual ~Stream() = default;  // only when every submitted operation has finished
 
   virtual void submit(Operation& operation) noexcept = 0;
-  // Hands everything submitted so far to the device; returns at once.
+  // Hands everything submitted so far to the device and has its end told as soon as it is known, of
+  // operations that nobody observes, too; returns at once.
   virtual void flush() noexcept = 0;
-  // Lets the calling thread, which has nothing else to do until done() holds, run operations of
-  // this stream where that is sound (the CPU device). Returns when done() holds or when there is
-  // nothing for the caller to run; then the caller sleeps.
+  // Flushes, then lets the calling thread, which has nothing else to do until done() holds, run
+  // operations of this stream where that is sound (the CPU device), or look for their ends. Returns
+  // when done() holds or when there is nothing for the caller to do; then the caller sleeps.
   virtual void assist(const std::function<bool()>& done) noexcept { (void)done; }
 };
 

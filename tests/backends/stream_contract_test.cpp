@@ -113,6 +113,30 @@ TEST_P(StreamContract, FailureStaysWithItsOperation) {
   EXPECT_EQ(values, std::vector<uint32_t>(64, 4));
 }
 
+// With a flush, and without.
+TEST_P(StreamContract, OperationsThatNobodyObservesEnd) {
+  TestLaunch launch(*module, kernelIndex("empty"), 1);
+  for (const auto order : {port::Order::in_order, port::Order::unordered})
+    for (const bool flushed : {false, true}) {
+      auto queue = stream(order);
+      Operations operations;
+      for (int i = 0; i < 20; ++i) {
+        operations.push_back(std::make_unique<TestOperation>(launch.whole()));
+        TestOperation& operation = *operations.back();
+        operation.timed = operation.observed = operation.wants_start = false;
+        queue->submit(operation);
+      }
+      if (flushed) queue->flush();
+      for (auto& operation : operations) {
+        ASSERT_TRUE(operation->wait());
+        EXPECT_EQ(operation->status, 0);
+        EXPECT_LE(operation->starts, 1);
+        EXPECT_EQ(operation->finishes, 1);
+        EXPECT_LE(operation->start, operation->end);
+      }
+    }
+}
+
 TEST_P(StreamContract, FinishedMaySubmitMore) {
   constexpr int length = 200;
   auto queue = stream();

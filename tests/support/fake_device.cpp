@@ -48,6 +48,7 @@ port::Capabilities describe(const FakeOptions& options) {
   c.base_address_alignment_bytes = options.base_address_alignment_bytes;
   c.fp64 = true;
   c.unordered_streams = true;
+  c.runs_ahead = options.runs_ahead;
   c.printf = true;
   c.memory_space = options.memory_space;
   c.max_sub_devices = options.compute_units > 1 ? options.compute_units : 0;
@@ -149,13 +150,15 @@ void FakeDevice::registerKernel(std::string name, FakeKernel kernel) {
 size_t FakeDevice::pending(uint32_t stream) const {
   const std::lock_guard lock(mutex_);
   return size_t(std::count_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
-    return stream == any_stream || e.stream == stream;
+    return !e.told && (stream == any_stream || e.stream == stream);
   }));
 }
 
 bool FakeDevice::waitForPending(size_t count, std::chrono::milliseconds limit) const {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, limit, [&] { return entries_.size() >= count; });
+  const auto pending = [](const Entry& e) { return !e.told; };
+  return changed_.wait_for(
+      lock, limit, [&] { return size_t(std::ranges::count_if(entries_, pending)) >= count; });
 }
 
 // Behind another one of its in-order stream?
@@ -231,7 +234,7 @@ size_t FakeDevice::finishAll() {
   return count;
 }
 
-// The entry stays in the list while it runs, so that those behind it wait.
+// The entry stays in the list until its end was told, so that those behind it wait.
 bool FakeDevice::finishTaken(std::unique_lock<std::mutex>& lock, std::deque<Entry>::iterator entry,
                              port::OperationStatus status) {
   entry->taken = true;
@@ -249,9 +252,13 @@ bool FakeDevice::finishTaken(std::unique_lock<std::mutex>& lock, std::deque<Entr
   lock.lock();
   log_.push_back(record);
   // Others may have come and gone meanwhile: iterators do not last.
-  std::erase_if(entries_, [&](const Entry& e) { return e.operation == &operation; });
+  const auto same = [&](const Entry& e) { return e.number == taken.number; };
+  std::find_if(entries_.begin(), entries_.end(), same)->told = true;
   lock.unlock();
   operation.finished(record.status, taken.start, end);
+  lock.lock();
+  std::erase_if(entries_, same);
+  lock.unlock();
   changed_.notify_all();
   return true;
 }
@@ -276,12 +283,12 @@ void FakeDevice::background(unsigned) {
       status = failing_status_;
     }
     entry->taken = true;
-    port::Operation* operation = entry->operation;
+    const uint64_t number = entry->number;
     lock.unlock();
     std::this_thread::sleep_for(delay);
     lock.lock();
     const auto again = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const Entry& e) { return e.operation == operation; });
+                                    [&](const Entry& e) { return e.number == number; });
     finishTaken(lock, again, status);
     lock.lock();
   }
@@ -322,6 +329,7 @@ void FakeDevice::submit(uint32_t stream, port::Operation& operation) {
     const std::lock_guard lock(mutex_);
     Entry entry;
     entry.operation = &operation;
+    entry.number = submitted_++;
     entry.stream = stream;
     entries_.push_back(entry);
   }

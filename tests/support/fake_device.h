@@ -45,6 +45,7 @@ struct FakeOptions {
   uint64_t memory_bytes = uint64_t(256) << 20;
   uint32_t base_address_alignment_bytes = 128;
   bool reaches_host = true;    // can its streams copy from and to host memory?
+  bool runs_ahead = false;     // do its in-order streams want to be fed ahead?
   bool reaches_peers = false;  // and other fake devices' memory?
   port::MemorySpace memory_space = port::host_space;  // host: a new one of its own
   std::shared_ptr<FakeClock> clock;                   // manual: a new one when empty
@@ -150,9 +151,11 @@ class FakeDevice final : public port::Device {
   friend class FakeMemory;
   struct Entry {
     port::Operation* operation = nullptr;
+    uint64_t number = 0;
     uint32_t stream = 0;
     bool started = false;
     bool taken = false;
+    bool told = false;  // finished() is being called
     port::Nanoseconds start = 0;
   };
 
@@ -178,6 +181,7 @@ class FakeDevice final : public port::Device {
   std::map<std::string, FakeKernel> kernels_;
   std::vector<port::Order> streams_;
   std::deque<Entry> entries_;  // in the order of submission
+  uint64_t submitted_ = 0;
   std::vector<FakeRecord> log_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

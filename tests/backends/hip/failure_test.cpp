@@ -1,6 +1,7 @@
 // What fails, fails with a status; nothing hangs.
 #include <cstdlib>
 
+#include "core/error.h"
 #include "tests/backends/hip/hip_test.h"
 
 namespace weft::test {
@@ -65,6 +66,25 @@ TEST_P(FailureTest, ALostDeviceFailsWhatIsInFlightAndWhatFollows) {
   EXPECT_LT(next.status, 0);
   softwareGpuFaults().lost = false;
   stream = nullptr;  // before the memory: the kernel runs to its end
+}
+
+TEST_P(FailureTest, WhatIsAskedOfALostDeviceEndsAtOnce) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
+  softwareGpuFaults().lost = true;
+  TestOperation first;
+  stream->submit(first);
+  ASSERT_TRUE(first.wait());
+  softwareGpuFaults().lost = false;
+  // The backend remembers, whatever the runtime says now.
+  TestOperation batch[100], last;
+  for (auto& operation : batch) {
+    operation.timed = operation.observed = operation.wants_start = false;
+    stream->submit(operation);
+  }
+  stream->submit(last);
+  ASSERT_TRUE(last.wait());
+  EXPECT_EQ(last.status, CL_DEVICE_NOT_AVAILABLE);
+  for (auto& operation : batch) EXPECT_EQ(operation.status, CL_DEVICE_NOT_AVAILABLE);
 }
 
 // A kernel's fault ends the context for the process, so this runs only when asked for alone.

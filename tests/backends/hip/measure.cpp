@@ -108,32 +108,44 @@ void measureCalls(Bench& bench) {
 
 namespace {
 
-const char* nameOf(hip::Timestamps timestamps) {
-  constexpr const char* names[] = {"no events timed", "end timed", "start and end timed"};
-  return names[static_cast<int>(timestamps)];
+enum class Asked : uint8_t { nothing, its_end, times };
+
+const char* nameOf(Asked asked) {
+  constexpr const char* names[] = {"nothing asked", "end asked", "times asked"};
+  return names[static_cast<int>(asked)];
 }
 
-void throughput(Bench& bench, hip::Timestamps timestamps, bool word) {
+void ask(port::Operation& operation, Asked asked) {
+  operation.timed = operation.wants_start = asked == Asked::times;
+  operation.observed = asked != Asked::nothing;
+}
+
+void throughput(Bench& bench, Asked asked, bool word) {
   constexpr size_t n = 20000;
-  const auto stream = bench.device->createInOrderStream({timestamps, 30'000, word});
+  const auto stream = bench.device->createInOrderStream({.word = word});
   GpuLaunchCase launch(*bench.module, "empty", {1, 1, 1}, {1, 1, 1});
   std::vector<PlainOperation> operations(n);
-  for (auto& operation : operations) operation.work = launch.whole();
+  for (auto& operation : operations) {
+    operation.work = launch.whole();
+    ask(operation, asked);
+  }
   for (size_t i = 0; i < 100; ++i) stream->submit(operations[i]);
+  stream->flush();
   operations[99].wait();
   const port::Nanoseconds begin = hip::hostNow();
   for (size_t i = 100; i < n; ++i) stream->submit(operations[i]);
   const port::Nanoseconds submitted = hip::hostNow();
+  stream->flush();
   operations.back().wait();
-  std::printf("operations, %-20s, %s: submit %.2f us, finished %.2f us each\n", nameOf(timestamps),
+  std::printf("operations, %-20s, %s: submit %.2f us, finished %.2f us each\n", nameOf(asked),
               word ? "word" : "query", micros(submitted - begin) / (n - 100),
               micros(hip::hostNow() - begin) / (n - 100));
 }
 
 // Submit to finished() of one operation on an idle stream, and how long after its end it was seen.
 void latency(Bench& bench, port::Nanoseconds spin, std::chrono::microseconds idle,
-             port::Nanoseconds kernel, bool assist, hip::Timestamps timestamps, bool word) {
-  const auto stream = bench.device->createInOrderStream({timestamps, spin, word});
+             port::Nanoseconds kernel, bool assist, Asked asked, bool word) {
+  const auto stream = bench.device->createInOrderStream({.spin_ns = spin, .word = word});
   const auto memory = bench.device->allocate(4, 4);
   GpuLaunchCase launch(*bench.module, kernel ? "spin" : "empty", {1, 1, 1}, {1, 1, 1});
   if (kernel) launch.value(uint64_t(kernel)).memory(memory.get());
@@ -142,10 +154,14 @@ void latency(Bench& bench, port::Nanoseconds spin, std::chrono::microseconds idl
     if (idle.count()) std::this_thread::sleep_for(idle);
     PlainOperation operation;
     operation.work = launch.whole();
+    ask(operation, asked);
     const port::Nanoseconds begin = hip::hostNow();
     stream->submit(operation);
     submit.push_back(micros(hip::hostNow() - begin));
-    if (assist) stream->assist([&] { return operation.seen != 0; });
+    if (assist)
+      stream->assist([&] { return operation.seen != 0; });
+    else
+      stream->flush();
     operation.wait();
     whole.push_back(micros(operation.seen - begin));
     seen.push_back(micros(operation.seen - operation.ended));
@@ -158,7 +174,7 @@ void latency(Bench& bench, port::Nanoseconds spin, std::chrono::microseconds idl
       "latency: %s, %s, %s, spin %4llu us, idle %5lld us, kernel %4llu us: submit %.1f, to "
       "finished "
       "%.1f, after its end %.1f us\n",
-      assist ? "assisted" : "thread", nameOf(timestamps), word ? "word" : "query",
+      assist ? "assisted" : "thread", nameOf(asked), word ? "word" : "query",
       static_cast<unsigned long long>(spin / 1000), static_cast<long long>(idle.count()),
       static_cast<unsigned long long>(kernel / 1000), median(submit), median(whole), median(seen));
 }
@@ -184,11 +200,13 @@ void chains(Bench& bench, hip::StreamOptions options) {
   constexpr int n = 1000;
   std::unique_ptr<hip::InOrderStream> streams[] = {bench.device->createInOrderStream(options),
                                                    bench.device->createInOrderStream(options)};
-  std::printf("chains over two streams, %s, %s\n", nameOf(options.timestamps),
-              options.word ? "word" : "query");
+  std::printf("chains over two streams, %s\n", options.word ? "word" : "query");
   GpuLaunchCase launch(*bench.module, "empty", {1, 1, 1}, {1, 1, 1});
   std::vector<PlainOperation> operations(n);
-  for (auto& operation : operations) operation.work = launch.whole();
+  for (auto& operation : operations) {
+    operation.work = launch.whole();
+    ask(operation, Asked::nothing);
+  }
   port::Nanoseconds begin = hip::hostNow();
   std::vector<std::unique_ptr<hip::Fence>> fences;
   for (int i = 0; i < n; ++i) {
@@ -197,11 +215,13 @@ void chains(Bench& bench, hip::StreamOptions options) {
     stream.submit(operations[i]);
     fences.push_back(stream.record());
   }
+  for (auto& stream : streams) stream->flush();
   operations.back().wait();
   row("  fences on the device, each link", micros(hip::hostNow() - begin) / n, "us");
   std::vector<PlainOperation> again(n);
   for (int i = 0; i < n; ++i) {
     again[i].work = launch.whole();
+    ask(again[i], Asked::its_end);
     if (i + 1 < n) again[i].then = [&, i] { streams[(i + 1) % 2]->submit(again[i + 1]); };
   }
   begin = hip::hostNow();
@@ -230,20 +250,18 @@ void clockQuality(Bench& bench) {
 
 void measureOperations(Bench& bench) {
   using std::chrono::microseconds;
-  for (const auto timestamps : {hip::Timestamps::none, hip::Timestamps::end, hip::Timestamps::both})
-    for (const bool word : {false, true}) throughput(bench, timestamps, word);
+  for (const Asked asked : {Asked::nothing, Asked::its_end, Asked::times})
+    for (const bool word : {false, true}) throughput(bench, asked, word);
   for (const bool word : {false, true})
-    for (const auto timestamps : {hip::Timestamps::none, hip::Timestamps::both})
+    for (const Asked asked : {Asked::nothing, Asked::its_end, Asked::times})
       for (const bool assist : {false, true})
         for (const auto idle : {microseconds(0), microseconds(2000)})
-          latency(bench, 30'000, idle, 0, assist, timestamps, word);
+          latency(bench, 30'000, idle, 0, assist, asked, word);
   for (const bool word : {false, true})
     for (const bool assist : {false, true})
-      latency(bench, 30'000, microseconds(2000), 200'000, assist, hip::Timestamps::none, word);
+      latency(bench, 30'000, microseconds(2000), 200'000, assist, Asked::its_end, word);
   processorTime(bench);
-  for (const bool word : {false, true})
-    for (const auto timestamps : {hip::Timestamps::none, hip::Timestamps::both})
-      chains(bench, {timestamps, 30'000, word});
+  for (const bool word : {false, true}) chains(bench, {.word = word});
   clockQuality(bench);
 }
 

@@ -142,14 +142,15 @@ void copies(Bench& bench) {
   driver("copy of 64 MiB, device to ordinary, by the driver", pageable.data(), address);
   uint32_t word = 0;
   const auto small = [&](const char* what, std::byte* to, bool with_word) {
-    const auto stream =
-        bench.device->createInOrderStream({hip::Timestamps::none, 30'000, with_word});
+    const auto stream = bench.device->createInOrderStream({.word = with_word});
     row(what,
         medianMicros(300,
                      [&] {
                        PlainOperation operation;
                        operation.work = copyToHost(*device, to, 4);
+                       operation.timed = operation.wants_start = operation.observed = false;
                        stream->submit(operation);
+                       stream->assist([&] { return operation.seen != 0; });
                        operation.wait();
                      }),
         "us");

@@ -9,6 +9,10 @@ namespace {
 using StreamTest = HipTest;
 using namespace std::chrono_literals;
 
+void askNothing(TestOperation& operation) {
+  operation.timed = operation.observed = operation.wants_start = false;
+}
+
 TEST_P(StreamTest, OperationsOfOneStreamRunInOrder) {
   const auto memory = device->allocate(4, 4);
   const uint32_t zero = 0;
@@ -227,12 +231,15 @@ TEST_P(StreamTest, Soak) {
 
 // The completion thread and a waiting caller at once: each operation finishes once, in order.
 TEST_P(StreamTest, CallersAssist) {
-  const auto timed = device->createInOrderStream({});
-  const auto plain = device->createInOrderStream({hip::Timestamps::none});
+  const auto by_word = device->createInOrderStream({});
+  const auto by_event = device->createInOrderStream({.word = false});
   for (int round = 0; round < 200; ++round) {
-    auto& own = round % 2 ? timed : plain;
+    auto& own = round % 2 ? by_word : by_event;
     TestOperation operations[5];
-    for (auto& operation : operations) own->submit(operation);
+    for (auto& operation : operations) {
+      if (round % 4 < 2) askNothing(operation);
+      own->submit(operation);
+    }
     while (!operations[4].isFinished()) own->assist([&] { return operations[4].isFinished(); });
     for (int i = 0; i < 5; ++i) {
       ASSERT_TRUE(operations[i].wait());
@@ -243,23 +250,104 @@ TEST_P(StreamTest, CallersAssist) {
   }
 }
 
-TEST_P(StreamTest, EveryKindOfTimestampTellsTimesInOrder) {
-  for (const auto& [timestamps, word] :
-       {std::pair(hip::Timestamps::none, true), std::pair(hip::Timestamps::end, true),
-        std::pair(hip::Timestamps::both, true), std::pair(hip::Timestamps::both, false)}) {
-    const auto own = device->createInOrderStream({timestamps, 0, word});
-    TestOperation operations[50];
-    const port::Nanoseconds before = hip::hostNow();
-    for (auto& operation : operations) own->submit(operation);
-    port::Nanoseconds last = before;
+TEST_P(StreamTest, WhateverIsAskedForTimesAreInOrder) {
+  for (const bool timed : {false, true})
+    for (const bool word : {false, true}) {
+      const auto own = device->createInOrderStream({.spin_ns = 0, .word = word});
+      TestOperation operations[50];
+      const port::Nanoseconds before = hip::hostNow();
+      for (auto& operation : operations) {
+        if (!timed) askNothing(operation);
+        own->submit(operation);
+      }
+      port::Nanoseconds last = before;
+      for (auto& operation : operations) {
+        ASSERT_TRUE(operation.wait());
+        EXPECT_GE(operation.start, before);
+        EXPECT_GE(operation.end, last);
+        EXPECT_EQ(operation.starts, timed ? 1 : 0);
+        last = operation.end;
+      }
+      EXPECT_LE(last, hip::hostNow());
+    }
+}
+
+// Counts the events that are recorded and the words that are written.
+class MarkCounter {
+ public:
+  explicit MarkCounter(hip::Api& api) : api_(api) {
+    record_ = api.eventRecord;
+    write_ = api.streamWriteValue32;
+    marks = 0;
+    api.eventRecord = [](hip::EventHandle event, hip::StreamHandle stream) {
+      ++marks;
+      return record_(event, stream);
+    };
+    if (!write_) return;
+    api.streamWriteValue32 = [](hip::StreamHandle stream, void* at, uint32_t value,
+                                unsigned flags) {
+      ++marks;
+      return write_(stream, at, value, flags);
+    };
+  }
+  ~MarkCounter() {
+    api_.eventRecord = record_;
+    api_.streamWriteValue32 = write_;
+  }
+  MarkCounter(const MarkCounter&) = delete;
+  MarkCounter& operator=(const MarkCounter&) = delete;
+
+  static inline std::atomic<int> marks{0};
+
+ private:
+  hip::Api& api_;
+  static inline decltype(hip::Api::eventRecord) record_ = nullptr;
+  static inline decltype(hip::Api::streamWriteValue32) write_ = nullptr;
+};
+
+// What nobody observes has no mark to itself, and yet it ends: by a flush, by a later operation
+// that is observed, or by and by.
+TEST_P(StreamTest, OneMarkEndsABatch) {
+  enum class End : uint8_t { flush, later, patience };
+  const MarkCounter counter(device->context()->runtime->provider->api);
+  for (const End end : {End::flush, End::later, End::patience}) {
+    constexpr int count = 50;
+    const auto own = device->createInOrderStream({.spin_ns = 200'000'000});
+    TestOperation first;
+    own->submit(first);
+    ASSERT_TRUE(first.wait());
+    const int before = MarkCounter::marks;
+    TestOperation operations[count];
+    for (auto& operation : operations) {
+      askNothing(operation);
+      own->submit(operation);
+    }
+    TestOperation last;
+    last.timed = last.wants_start = false;
+    if (end == End::flush) own->flush();
+    if (end == End::later) own->submit(last);
     for (auto& operation : operations) {
       ASSERT_TRUE(operation.wait());
-      EXPECT_GE(operation.start, before);
-      EXPECT_GE(operation.end, last);
-      last = operation.end;
+      ASSERT_EQ(operation.status, 0);
     }
-    EXPECT_LE(last, hip::hostNow());
+    if (end == End::later) {
+      ASSERT_TRUE(last.wait());
+    }
+    EXPECT_EQ(MarkCounter::marks - before, 1);
   }
+}
+
+// Ends of operations that were never asked for are told in time, however many there are.
+TEST_P(StreamTest, BatchesDoNotGrowWithoutEnd) {
+  const auto own = device->createInOrderStream({.spin_ns = 10'000'000'000});
+  TestOperation operations[200];
+  for (auto& operation : operations) {
+    askNothing(operation);
+    own->submit(operation);
+  }
+  ASSERT_TRUE(operations[100].wait(std::chrono::seconds(5)));
+  own->flush();
+  ASSERT_TRUE(operations[199].wait());
 }
 
 INSTANTIATE_TEST_SUITE_P(Hip, StreamTest, ::testing::Values(Subject::software, Subject::gpu),

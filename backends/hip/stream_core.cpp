@@ -1,0 +1,324 @@
+#include "backends/hip/stream_core.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "backends/hip/errors.h"
+
+namespace weft::hip {
+namespace {
+
+// A query of an event takes the runtime's locks; so often and no oftener.
+constexpr port::Nanoseconds query_interval = 2'000;
+// Operations that nobody observes hold memory until their end is told.
+constexpr uint64_t most_unmarked = 64;
+
+void relax() {
+  for (int i = 0; i < 16; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const StreamOptions& options)
+    : context(std::move(shared)),
+      api(context->api),
+      options_(options),
+      has_word_(options.word && api.streamWriteValue32) {
+  const Current current(api, context->device);
+  check(api, current.status(), "making the device current");
+  check(api, api.streamCreateWithFlags(&handle_, stream_non_blocking), "creating a stream");
+  if (has_word_) word_ = context->runtime->words.take();
+  // The first base now, while nothing of this stream waits for anything.
+  context->clock.base(hostNow());
+}
+
+StreamCore::~StreamCore() {
+  const Current current(api, context->device);
+  for (const Mark& mark : queue_.lock()->marks)
+    if (!mark.timed) context->plain_events.give(mark.event);
+  api.streamDestroy(handle_);
+  if (has_word_) context->runtime->words.give(word_);
+}
+
+void StreamCore::submit(port::Operation& operation) noexcept {
+  Flight flight;
+  flight.operation = &operation;
+  flight.submitted = hostNow();
+  pending_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard ordered(submitting_);
+  enqueue(flight);
+  const uint64_t marked = std::max(word_written_.load(std::memory_order_relaxed), event_recorded_);
+  const bool recent = sequence_ - marked < most_unmarked;
+  if (recent && flight.status == success && !operation.observed && !flight.end) {
+    push(std::move(flight), nullptr);
+    return;
+  }
+  const Mark mark = makeMark(flight);
+  push(std::move(flight), &mark);
+}
+
+void StreamCore::enqueue(Flight& flight) noexcept {
+  const Current current(api, context->device);
+  flight.status = context->usable(current.status());
+  flight.sequence = ++sequence_;
+  if (flight.status != success) return;
+  const port::Operation& operation = *flight.operation;
+  const bool timed = operation.timed || operation.wants_start;
+  if (timed) {
+    flight.base = context->clock.base(flight.submitted);
+    Status status = success;
+    flight.start = context->timed_events.take(status);
+    if (flight.start) api.eventRecord(flight.start, handle_);
+  }
+  flight.status = context->note(encode(*context, handle_, operation.work, flight.borrowed));
+  if (timed) {
+    Status status = success;
+    flight.end = context->timed_events.take(status);
+    context->note(status);
+  }
+}
+
+// Made after a failure, too: what came before has to end before this flight does.
+StreamCore::Mark StreamCore::makeMark(Flight& flight) noexcept {
+  Mark mark{flight.sequence};
+  const Current current(api, context->device);
+  mark.event = flight.end;
+  mark.timed = flight.end != nullptr;
+  mark.status = context->usable(current.status());
+  if (mark.status == success) recordEvent(mark);
+  return mark;
+}
+
+void StreamCore::recordEvent(Mark& mark) noexcept {
+  if (!mark.event) mark.event = context->plain_events.take(mark.status);
+  if (mark.event) mark.status = api.eventRecord(mark.event, handle_);
+  context->note(mark.status);
+  event_recorded_ = mark.sequence;
+  if (mark.status == success || mark.timed) return;
+  context->plain_events.give(mark.event);
+  mark.event = nullptr;
+}
+
+void StreamCore::writeWord(Mark& mark) noexcept {
+  mark.word = true;
+  mark.status = context->note(
+      api.streamWriteValue32(handle_, word_.device, static_cast<uint32_t>(mark.sequence), 0));
+  word_written_.store(mark.sequence, std::memory_order_release);
+}
+
+void StreamCore::closeBatch(Tell tell) noexcept {
+  if (queued_.load(std::memory_order_acquire) == 0) return;
+  const std::lock_guard ordered(submitting_);
+  const bool by_word = tell == Tell::by_word && has_word_;
+  if ((by_word ? word_written_.load(std::memory_order_relaxed) : event_recorded_) == sequence_)
+    return;
+  const Current current(api, context->device);
+  Mark mark{sequence_};
+  mark.status = context->usable(current.status());
+  if (mark.status == success) by_word ? writeWord(mark) : recordEvent(mark);
+  auto locked = queue_.lock();
+  locked->marks.push_back(mark);
+  marks_.fetch_add(1, std::memory_order_release);
+}
+
+void StreamCore::push(Flight&& flight, const Mark* mark) {
+  bool sleeping = false;
+  {
+    auto locked = queue_.lock();
+    locked->flights.push_back(std::move(flight));
+    queued_.fetch_add(1, std::memory_order_release);
+    if (mark) {
+      locked->marks.push_back(*mark);
+      marks_.fetch_add(1, std::memory_order_release);
+    }
+    sleeping = locked->sleeping;
+  }
+  if (sleeping) changed_.notify_one();
+}
+
+// The last sequence that the device has written.
+uint64_t StreamCore::progress() const noexcept {
+  const uint64_t written = word_written_.load(std::memory_order_acquire);
+  return written - static_cast<int32_t>(static_cast<uint32_t>(written) - word_.value());
+}
+
+Status StreamCore::reached(const Mark& mark, bool ask) const noexcept {
+  if (mark.status != success) return mark.status;
+  // The word may be a later mark's: then the device has passed this one, too.
+  if (has_word_ && progress() >= mark.sequence) return success;
+  // A lost device writes no more words, but its events say so.
+  return ask && mark.event ? context->note(api.eventQuery(mark.event)) : not_ready;
+}
+
+// Moves `ended` on if the oldest mark has been reached.
+void StreamCore::look(Queue& queue, bool ask) noexcept {
+  const Mark mark = queue.marks.front();
+  const Status status = reached(mark, ask);
+  if (status == not_ready) return;
+  queue.ended = mark.sequence;
+  queue.ended_status = status;
+  queue.marks.pop_front();
+  marks_.fetch_sub(1, std::memory_order_relaxed);
+  if (!mark.timed) giveBack(queue, mark.event, context->plain_events);
+}
+
+bool StreamCore::take(Flight& flight, Status& status, bool ask) noexcept {
+  auto locked = queue_.lock();
+  if (locked->flights.empty()) return false;
+  Flight& front = locked->flights.front();
+  while (locked->ended < front.sequence) {
+    const size_t before = locked->marks.size();
+    if (before > 0) look(*locked, ask);
+    if (locked->marks.size() == before) return false;
+  }
+  status = locked->ended_status;
+  flight = std::move(front);
+  locked->flights.pop_front();
+  queued_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool StreamCore::completeOldest(bool ask) noexcept {
+  if (completing_.exchange(true)) return false;
+  Flight flight;
+  Status status = success;
+  const bool taken = take(flight, status, ask);
+  if (taken) {
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    complete(flight, status);
+  }
+  completing_.store(false);
+  return taken;
+}
+
+void StreamCore::complete(Flight& flight, Status status) noexcept {
+  const port::Nanoseconds now = hostNow();
+  port::Nanoseconds start = std::max(last_end_, flight.submitted);
+  port::Nanoseconds end = now;
+  if (flight.base && flight.end && status == success) {
+    end = std::min(context->clock.time(*flight.base, flight.end), now);
+    if (flight.start) start = context->clock.time(*flight.base, flight.start);
+  }
+  // Two clocks compared to within some microseconds; the order of things is known better.
+  start = std::clamp(start, flight.submitted, now);
+  end = std::clamp(end, start, now);
+  last_end_ = end;
+  if (flight.status == success) flight.status = status;
+  context->timed_events.give(flight.start);
+  if (flight.end) giveBack(*queue_.lock(), flight.end, context->timed_events);
+  hip::giveBack(*context, flight.borrowed);
+  if (flight.operation->wants_start) tellStart(flight, start);
+  flight.operation->finished(operationStatus(flight.status), start, end);
+}
+
+// The completion thread may be sleeping on it: recorded anew, it would wake it late.
+void StreamCore::giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept {
+  if (event && event == queue.watched)
+    queue.orphaned = &pool;
+  else
+    pool.give(event);
+}
+
+void StreamCore::tellStart(Flight& flight, port::Nanoseconds when) noexcept {
+  if (flight.told_start) return;
+  flight.told_start = true;
+  flight.operation->started(when);
+}
+
+void StreamCore::tellStartOfOldest() noexcept {
+  if (completing_.exchange(true)) return;
+  Flight* flight = nullptr;
+  {
+    auto locked = queue_.lock();
+    // Elements of a deque stay where they are while others are pushed, and only who holds
+    // `completing_` takes one out.
+    if (!locked->flights.empty()) flight = &locked->flights.front();
+  }
+  if (flight && flight->operation->wants_start && flight->base && flight->start &&
+      api.eventQuery(flight->start) == success)
+    tellStart(*flight,
+              std::max(context->clock.time(*flight->base, flight->start), flight->submitted));
+  completing_.store(false);
+}
+
+bool StreamCore::waitForFlights() noexcept {
+  // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
+  const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
+  while (queued_.load(std::memory_order_relaxed) == 0 && hostNow() < give_up) relax();
+  {
+    auto locked = queue_.lock();
+    while (locked->flights.empty() && !locked->stop) {
+      locked->sleeping = true;
+      changed_.wait(locked.native());
+      locked->sleeping = false;
+    }
+    if (locked->flights.empty()) return false;
+  }
+  // And soon a flush, or an operation that has a mark.
+  const port::Nanoseconds close = hostNow() + options_.spin_ns;
+  while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && hostNow() < close)
+    relax();
+  return true;
+}
+
+StreamCore::Sight StreamCore::see() noexcept {
+  const auto locked = queue_.lock();
+  Sight sight;
+  if (locked->marks.empty()) return sight;
+  sight.marked = true;
+  sight.mark = locked->marks.front();
+  for (const Mark& mark : locked->marks)
+    if (mark.event && !sight.event) sight.event = mark.event;
+  return sight;
+}
+
+// True when the mark was reached, or when that will never be known.
+bool StreamCore::spin(const Mark& mark) const noexcept {
+  const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
+  port::Nanoseconds now = 0;
+  do {
+    if (reached(mark, true) != not_ready) return true;
+    const port::Nanoseconds again = hostNow() + (mark.word ? 0 : query_interval);
+    do relax();
+    while ((now = hostNow()) < again);
+  } while (now < give_up);
+  return false;
+}
+
+void StreamCore::sleep() noexcept {
+  EventHandle event = nullptr;
+  {
+    auto locked = queue_.lock();
+    const auto found = std::ranges::find_if(locked->marks, &Mark::event);
+    if (found == locked->marks.end()) return;
+    locked->watched = event = found->event;
+  }
+  context->note(api.eventSynchronize(event));
+  auto locked = queue_.lock();
+  if (locked->orphaned) locked->orphaned->give(locked->watched);
+  locked->orphaned = nullptr;
+  locked->watched = nullptr;
+}
+
+void StreamCore::run() noexcept {
+  const Current current(api, context->device);
+  while (waitForFlights()) {
+    const Sight sight = see();
+    if (!sight.marked) {
+      closeBatch(Tell::by_event);
+    } else if (!spin(sight.mark)) {
+      tellStartOfOldest();
+      if (!sight.event) closeBatch(Tell::by_event);
+      sleep();
+    }
+    while (completeOldest(true)) {
+    }
+  }
+}
+
+void StreamCore::stop() noexcept {
+  queue_.lock()->stop = true;
+  changed_.notify_one();
+}
+
+}  // namespace weft::hip

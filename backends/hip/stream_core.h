@@ -1,0 +1,137 @@
+// What an in-order stream consists of: operations in flight, and the marks that tell how far the
+// device has got with them. Outlives port::Stream when that is destroyed from within finished().
+//
+// A mark is an event, or a number that the device writes to a word of the host's, behind the
+// operations it covers. Either costs the submitter about as much as launching a small kernel, so
+// only an operation that somebody observes has one to itself; the others share that of a later
+// operation, of a flush, or the one that the completion thread makes when it finds no other.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "backends/hip/encoder.h"
+
+namespace weft::hip {
+
+struct StreamOptions {
+  // How long the completion thread looks before it sleeps.
+  port::Nanoseconds spin_ns = 30'000;
+  // Have a caller that assists look at a word rather than ask the runtime: 5 us less.
+  bool word = true;
+};
+
+class StreamCore {
+ public:
+  // Throws.
+  StreamCore(std::shared_ptr<DeviceContext> shared, const StreamOptions& options);
+  ~StreamCore();
+  StreamCore(const StreamCore&) = delete;
+  StreamCore& operator=(const StreamCore&) = delete;
+
+  void submit(port::Operation& operation) noexcept;
+  // Has the end of everything submitted so far told: by a word that a caller looks at, where there
+  // is one, or by an event that a thread can sleep on.
+  enum class Tell : uint8_t { by_word, by_event };
+  void closeBatch(Tell tell) noexcept;
+  // Completes the oldest operation if it has ended and nobody else is at it. `ask`: where the word
+  // says no, ask the runtime.
+  bool completeOldest(bool ask) noexcept;
+  // The completion thread, until stop().
+  void run() noexcept;
+  void stop() noexcept;
+
+  // For what else is put into the stream, between operations. With the device current.
+  template <class Call>
+  auto between(Call&& call) {
+    const std::lock_guard ordered(submitting_);
+    return call(handle_);
+  }
+
+  size_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+
+  const std::shared_ptr<DeviceContext> context;
+  const Api& api;
+
+ private:
+  struct Flight {
+    port::Operation* operation = nullptr;
+    EventHandle start = nullptr;  // of a timed operation
+    EventHandle end = nullptr;
+    std::shared_ptr<const TimeBase> base;
+    port::Nanoseconds submitted = 0;
+    Status status = success;
+    uint64_t sequence = 0;
+    bool told_start = false;
+    Borrowed borrowed;
+  };
+
+  // Behind the flights up to `sequence`.
+  struct Mark {
+    uint64_t sequence = 0;
+    bool word = false;
+    EventHandle event = nullptr;
+    bool timed = false;       // the event is its flight's, and timed
+    Status status = success;  // else it could not be made, and nothing will tell
+  };
+
+  struct Queue {
+    std::deque<Flight> flights;
+    std::deque<Mark> marks;
+    uint64_t ended = 0;  // the flights up to this one
+    Status ended_status = success;
+    EventHandle watched = nullptr;  // the completion thread may be sleeping on it
+    EventPool* orphaned = nullptr;  // where `watched` goes: its mark is gone
+    bool sleeping = false;
+    bool stop = false;
+  };
+
+  // What the completion thread sees without holding on to it.
+  struct Sight {
+    bool marked = false;
+    Mark mark;                    // the oldest
+    EventHandle event = nullptr;  // the oldest that can be slept on
+  };
+
+  void enqueue(Flight& flight) noexcept;
+  Mark makeMark(Flight& flight) noexcept;
+  void writeWord(Mark& mark) noexcept;
+  void recordEvent(Mark& mark) noexcept;
+  void push(Flight&& flight, const Mark* mark);
+  void addMark(const Mark& mark);
+  uint64_t progress() const noexcept;
+  Status reached(const Mark& mark, bool ask) const noexcept;
+  void look(Queue& queue, bool ask) noexcept;
+  bool take(Flight& flight, Status& status, bool ask) noexcept;
+  void complete(Flight& flight, Status status) noexcept;
+  void giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept;
+  void tellStart(Flight& flight, port::Nanoseconds when) noexcept;
+  void tellStartOfOldest() noexcept;
+  bool waitForFlights() noexcept;
+  Sight see() noexcept;
+  bool spin(const Mark& mark) const noexcept;
+  void sleep() noexcept;
+
+  const StreamOptions options_;
+  const bool has_word_;
+  StreamHandle handle_ = nullptr;
+  HostWord word_;
+  std::mutex submitting_;  // the order on the device is the order in the queue
+  // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind. The
+  // word has the lower half of its one.
+  uint64_t sequence_ = 0;
+  std::atomic<uint64_t> word_written_{0};
+  uint64_t event_recorded_ = 0;
+  // Whoever sets it completes flights: one at a time, in their order.
+  std::atomic<bool> completing_{false};
+  Guarded<Queue> queue_;
+  std::condition_variable changed_;
+  std::atomic<size_t> pending_{0};  // submitted and not finished
+  std::atomic<size_t> queued_{0};   // of those, the ones in `queue_`
+  std::atomic<size_t> marks_{0};
+  port::Nanoseconds last_end_ = 0;  // under `completing_`
+};
+
+}  // namespace weft::hip
