@@ -61,6 +61,12 @@ class WaitArgument {
                cl_int invalid_code = CL_INVALID_EVENT_WAIT_LIST);
 
   operator WaitList() const { return list_; }
+  // For a command whose own event the application may not have asked for.
+  WaitList wanting(const cl_event* event) const {
+    WaitList list = list_;
+    list.event_wanted = event != nullptr;
+    return list;
+  }
 
  private:
   std::array<Ref<Event>, 4> few_;

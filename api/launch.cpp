@@ -18,7 +18,7 @@ void launch(cl_command_queue command_queue, cl_kernel kernel, const NDRange& ran
   requireSameContext(queue, target);
   require(range.dimensions >= 1 && range.dimensions <= max_dimensions, CL_INVALID_WORK_DIMENSION);
   const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-  giveEvent(enqueueLaunch(queue, target, range, waits, type), event);
+  giveEvent(enqueueLaunch(queue, target, range, waits.wanting(event), type), event);
 }
 
 // The places in `args` where the addresses of buffers go.

@@ -80,7 +80,8 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
     require(ptr != nullptr, CL_INVALID_VALUE);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayRead(source);
-    finishCommand(enqueueRead(queue, source, offset, size, ptr, waits), blocking_read, event);
+    finishCommand(enqueueRead(queue, source, offset, size, ptr, waits.wanting(event)),
+                  blocking_read, event);
   });
 }
 
@@ -95,7 +96,8 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
     require(ptr != nullptr, CL_INVALID_VALUE);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayWrite(target);
-    finishCommand(enqueueWrite(queue, target, offset, size, ptr, waits), blocking_write, event);
+    finishCommand(enqueueWrite(queue, target, offset, size, ptr, waits.wanting(event)),
+                  blocking_write, event);
   });
 }
 
@@ -116,8 +118,8 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
     require(ptr != nullptr, CL_INVALID_VALUE);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayRead(source);
-    finishCommand(enqueueReadRect(queue, source, there, here, box, ptr, waits), blocking_read,
-                  event);
+    finishCommand(enqueueReadRect(queue, source, there, here, box, ptr, waits.wanting(event)),
+                  blocking_read, event);
   });
 }
 
@@ -138,8 +140,8 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
     require(ptr != nullptr, CL_INVALID_VALUE);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayWrite(target);
-    finishCommand(enqueueWriteRect(queue, target, there, here, box, ptr, waits), blocking_write,
-                  event);
+    finishCommand(enqueueWriteRect(queue, target, there, here, box, ptr, waits.wanting(event)),
+                  blocking_write, event);
   });
 }
 
@@ -151,7 +153,8 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue command_queue, cl_mem sr
     Queue& queue = toQueue(command_queue);
     CopyWork copy = checkCopyBuffer(queue, src_buffer, dst_buffer, src_offset, dst_offset, size);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_BUFFER, std::move(copy), waits), event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_BUFFER, std::move(copy), waits.wanting(event)),
+              event);
   });
 }
 
@@ -168,7 +171,9 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue command_queue, cl_me
         checkCopyBufferRect(queue, src_buffer, dst_buffer, src_origin, dst_origin, region,
                             {src_row_pitch, src_slice_pitch}, {dst_row_pitch, dst_slice_pitch});
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueWork(queue, CL_COMMAND_COPY_BUFFER_RECT, std::move(copy), waits), event);
+    giveEvent(
+        enqueueWork(queue, CL_COMMAND_COPY_BUFFER_RECT, std::move(copy), waits.wanting(event)),
+        event);
   });
 }
 
@@ -180,6 +185,7 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_queue, cl_mem bu
     Queue& queue = toQueue(command_queue);
     FillWork fill = checkFillBuffer(queue, buffer, pattern, pattern_size, offset, size);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
-    giveEvent(enqueueWork(queue, CL_COMMAND_FILL_BUFFER, std::move(fill), waits), event);
+    giveEvent(enqueueWork(queue, CL_COMMAND_FILL_BUFFER, std::move(fill), waits.wanting(event)),
+              event);
   });
 }

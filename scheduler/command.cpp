@@ -1,5 +1,7 @@
 #include "scheduler/command.h"
 
+#include <algorithm>
+
 #include "core/reaper.h"
 #include "profiling/clock.h"
 #include "scheduler/residency.h"
@@ -88,16 +90,80 @@ void Command::runAtHome() {
 Command::~Command() = default;
 
 void Command::enqueue(WaitList waits) {
-  for (const Ref<Event>& event : waits) waitFor(*event, true);
+  event_wanted_ = waits.event_wanted;
+  for (const Ref<Event>& event : waits)
+    if (queue()->runsAhead() && event->queue() == queue())
+      followInQueue(static_cast<Command&>(*event), true);
+    else
+      waitFor(*event, true);
   queue()->order(*this, ordering(), !waits.empty());
   if (!resolved_) announce(waits);
+  // It waits for commands that nobody else may be looking at.
+  if (ordering() != Queue::Ordering::command && queue()->outOfOrder()) queue()->flush();
   releaseGuard();
+}
+
+void Command::follow(const Ref<Event>& previous) {
+  if (!queue()->runsAhead()) return waitFor(*previous, false);
+  if (previous->done()) return;
+  followInQueue(static_cast<Command&>(*previous), false);
+  place_ = previous;
+}
+
+void Command::followInQueue(Command& earlier, bool carries_failure) {
+  Edge& edge = newEdge();
+  edge.set(*this, carries_failure);
+  if (linkTo(earlier.followers_, edge)) return;
+  holdAgain();
+  earlier.letAhead(edge);
+}
+
+// What is ahead of the command in its queue, if that has not ended: from now on it is the caller's
+// to wait for.
+Ref<Event> Command::takePrevious() noexcept {
+  if (!queue() || !queue()->runsAhead()) return nullptr;
+  Ref<Event> previous = std::exchange(place_, {});
+  return previous && !previous->done() ? previous : nullptr;
+}
+
+// True when the command waits now.
+bool Command::waitForPrevious() noexcept {
+  const Ref<Event> previous = takePrevious();
+  if (!previous) return false;
+  holdAgain();
+  attempt([&] { waitFor(*previous, false); });
+  queue()->flush();
+  releaseGuard();
+  return true;
+}
+
+// May what follows in the queue be submitted once this command was?
+bool Command::leads() const noexcept {
+  return isDeviceWork() && queue() && queue()->runsAhead() && stream_ == &queue()->stream();
+}
+
+void Command::letFollowersGo() noexcept {
+  for (Edge* edge = close(followers_); edge;) {
+    Edge* const next = edge->next;
+    letAhead(*edge);
+    edge = next;
+  }
+}
+
+void Command::refused() noexcept {
+  const RuntimeScope scope;
+  if (!waitForPrevious()) Event::refused();
 }
 
 void Command::ready() noexcept {
   const RuntimeScope scope;
   if (!resolved_) return resolve();
-  if (failure_ == CL_SUCCESS) attempt([this] { prepare(); });
+  if ((failure_ != CL_SUCCESS || !leads()) && waitForPrevious()) return;
+  if (!leads()) requireInput();
+  if (failure_ == CL_SUCCESS && !std::exchange(prepared_, true)) attempt([this] { prepare(); });
+  const bool idle = failure_ != CL_SUCCESS || std::holds_alternative<std::monostate>(work);
+  if (idle && waitForPrevious()) return;
+  if (idle) requireInput();
   if (failure_ != CL_SUCCESS)
     complete(failure_);
   else
@@ -139,6 +205,7 @@ void Command::settle(cl_int status) noexcept {
     Residency& residency = Residency::of(*access.object);
     if (access.writes) residency.retract(resolution_->announced);
     if (!resolution_->claimed) continue;
+    if (result == Result::lost) State::of(context()).noteLoss();
     if (access.rows && result == Result::written) {
       residency.settle(access.begin, access.end, resolution_->claim, Result::unchanged);
       residency.write(*access.rows, space());
@@ -174,14 +241,7 @@ void Command::start() noexcept {
   times_.submitted.store(now, std::memory_order_relaxed);
   advance(CL_SUBMITTED);
   if (!std::holds_alternative<std::monostate>(work)) {
-    submitted_ = true;
-    Command* const next = context().singleSpace() ? nullptr : nextInQueue();
-    step::point();
-    submitTo(*stream_);  // and may be gone
-    step::point();
-    if (!next) return;
-    next->prefetch();
-    next->releaseGuard();
+    submit();
     return;
   }
   started(now);
@@ -198,6 +258,30 @@ Command* Command::nextInQueue() noexcept {
   return next;
 }
 
+void Command::submit() noexcept {
+  submitted_ = true;
+  timed = queue() && queue()->profiling();
+  wants_start = hasCallbacks();
+  // A transfer has somebody who waits for it; and only the queue's own stream is flushed.
+  observed = !queue() || event_wanted_ || timed || watched() || stream_ != &queue()->stream();
+  Command* const next = context().singleSpace() ? nullptr : nextInQueue();
+  if (leads()) {
+    place_ = nullptr;
+    const Ref<Command> self(this);  // it may have ended before submit() returns
+    step::point();
+    submitTo(*stream_);
+    step::point();
+    letFollowersGo();
+  } else {
+    step::point();
+    submitTo(*stream_);  // and may be gone
+    step::point();
+  }
+  if (!next) return;
+  if (next->unfinishedDependencies() > 0) next->prefetch();
+  next->releaseGuard();
+}
+
 void Command::started(port::Nanoseconds when) noexcept {
   times_.started.store(when, std::memory_order_relaxed);
   advance(CL_RUNNING);
@@ -212,11 +296,32 @@ void Command::finished(port::OperationStatus status, port::Nanoseconds start,
     counters_->busy_ns.fetch_add(end - start, std::memory_order_relaxed);
   }
   if (status < 0) report(status, whyDeviceFailed(status));
+  // What was submitted ahead of the end of what it depends on learns only now that this failed.
+  // It should not have run, then, so a failure of its own says nothing.
+  if (dependencyFailed() || (status >= 0 && leads() && lostItsInput()))
+    status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   complete(status < 0 ? status : CL_COMPLETE);
 }
 
+bool Command::lostItsInput() const noexcept {
+  if (!resolution_ || !queue() || !queue()->runsAhead()) return false;
+  if (!State::of(context()).hasLosses()) return false;
+  const auto tickets = State::of(context()).tickets().lock();
+  return std::any_of(
+      resolution_->accesses.begin(), resolution_->accesses.end(), [](const Access& access) {
+        return access.reads && Residency::of(*access.object).lost(access.begin, access.end);
+      });
+}
+
+// What is ahead in the queue may have failed after this command's bytes were looked at.
+void Command::requireInput() noexcept {
+  if (failure_ == CL_SUCCESS && lostItsInput())
+    failure_ = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
 void Command::notified() noexcept {
-  if (epoch_) epoch_->arrive();
+  tell(close(followers_), status());
+  if (place_ && queue()->outOfOrder()) static_cast<Join&>(*place_).arrive();
 }
 
 // Row by row where they are few, else all between the first and the last byte, of which those

@@ -59,6 +59,10 @@ class Command : public Event, protected port::Operation {
   virtual uint64_t prefetchesFor() const { return 0; }
   // A read to the host: it may run wherever the bytes are.
   virtual bool runsWhereTheBytesAre() const { return false; }
+  // All that the command does is its work, on a stream of the device: nothing of it is done by
+  // prepare(), and no function of the application is called. It may be submitted while what is
+  // ahead of it in the stream has not ended.
+  virtual bool isDeviceWork() const { return false; }
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
   // command.
   virtual void prepare() {}
@@ -75,12 +79,25 @@ class Command : public Event, protected port::Operation {
   friend class Queue;
   friend class Resolver;
 
+  // Waits until `previous`, which comes before it in its queue, has ended, or where both may run
+  // ahead until that was submitted. Only while the guard is held.
+  void follow(const Ref<Event>& previous);
+  void followInQueue(Command& earlier, bool carries_failure);
+  Ref<Event> takePrevious() noexcept;
+  bool waitForPrevious() noexcept;
+  bool leads() const noexcept;
+  void letFollowersGo() noexcept;
+  bool lostItsInput() const noexcept;
+  void requireInput() noexcept;
+
+  void refused() noexcept override;
   void settle(cl_int status) noexcept override;
   void notified() noexcept override;
   void started(port::Nanoseconds when) noexcept override;
   void finished(port::OperationStatus status, port::Nanoseconds start,
                 port::Nanoseconds end) noexcept override;
   void start() noexcept;
+  void submit() noexcept;
   void resolve() noexcept;
   template <class F>
   void attempt(F&& function) noexcept;
@@ -97,7 +114,11 @@ class Command : public Event, protected port::Operation {
   DeviceCounters* counters_;
   Device* device_;
   port::Stream* stream_;
-  Ref<Join> epoch_;
+  // In an in-order queue that runs ahead: the command before, until this one is submitted. In an
+  // out-of-order one: the join that counts it.
+  Ref<Event> place_;
+  // Who waits for this command to be submitted, if it is to run ahead of them, or else to end.
+  std::atomic<Edge*> followers_{nullptr};
   Ref<Event> predecessor_;  // in-order, while it is enqueued
   // In-order: waits for this one; this one itself when it was submitted before there was one.
   std::atomic<Command*> successor_{nullptr};
@@ -105,7 +126,9 @@ class Command : public Event, protected port::Operation {
   port::MemorySpace space_;
   std::unique_ptr<Resolution> resolution_;  // in contexts of several spaces
   bool resolved_;
+  bool prepared_ = false;
   bool submitted_ = false;
+  bool event_wanted_ = true;
   cl_int failure_ = CL_SUCCESS;
 };
 

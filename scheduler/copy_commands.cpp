@@ -16,6 +16,7 @@ class CopyCommand final : public Command {
   bool runsWhereTheBytesAre() const override {
     return copy_.source.object && !copy_.destination.object;
   }
+  bool isDeviceWork() const override { return true; }
   void prepare() override { work = copy_.make(space()); }
   void finalize(cl_int) noexcept override { copy_.drop(); }
 
@@ -29,6 +30,7 @@ class FillCommand final : public Command {
 
  private:
   void accesses(AccessList& list) override { fill_.accesses(list); }
+  bool isDeviceWork() const override { return true; }
   void prepare() override { work = fill_.make(space()); }
   void finalize(cl_int) noexcept override { fill_.drop(); }
 

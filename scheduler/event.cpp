@@ -49,8 +49,8 @@ class CompletionList {
       if (!list.head_) list.tail_ = &list.head_;
       // It may have waited in this list for long.
       if (list.head_) pool::prefetch<576>(list.head_);
-      if (next->dependency_failed_.load(std::memory_order_acquire))
-        next->complete(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+      if (next->dependencyFailed())
+        next->refused();
       else
         next->ready();
     }
@@ -92,22 +92,67 @@ void Event::waitFor(Event& dependency, bool carries_failure) {
   }
   Edge& edge = newEdge();
   edge.set(*this, carries_failure);
+  // If not, it finished meanwhile.
+  if (!linkTo(dependency.waiters_, edge) && carries_failure && dependency.status() < 0)
+    dependency_failed_.store(true, std::memory_order_release);
+}
+
+bool Event::linkTo(std::atomic<Edge*>& nodes, Edge& edge) noexcept {
   pending_.fetch_add(1, std::memory_order_relaxed);
   step::point();
-  Edge* head = dependency.waiters_.load(std::memory_order_acquire);
+  if (push(nodes, edge)) return true;
+  // The guard is held, so this cannot be the last count.
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  step::point();
+  return false;
+}
+
+bool Event::push(std::atomic<Edge*>& nodes, Edge& edge) noexcept {
+  Edge* head = nodes.load(std::memory_order_acquire);
   do {
     step::point();
-    if (head == closed()) {
-      // It finished meanwhile. The guard is held, so this cannot be the last count.
-      if (carries_failure && dependency.status() < 0)
-        dependency_failed_.store(true, std::memory_order_release);
-      pending_.fetch_sub(1, std::memory_order_relaxed);
-      step::point();
-      return;
-    }
+    if (head == closed()) return false;
     edge.next = head;
-  } while (!dependency.waiters_.compare_exchange_weak(head, &edge, std::memory_order_release,
-                                                      std::memory_order_acquire));
+  } while (!nodes.compare_exchange_weak(head, &edge, std::memory_order_release,
+                                        std::memory_order_acquire));
+  return true;
+}
+
+Edge* Event::close(std::atomic<Edge*>& nodes) noexcept {
+  step::point();
+  Edge* edge = nodes.exchange(closed(), std::memory_order_acq_rel);
+  if (edge == closed()) return nullptr;  // by another thread, or before
+  // The list is newest first.
+  Edge* reversed = nullptr;
+  while (edge) {
+    Edge* next = edge->next;
+    __builtin_prefetch(edge->waiter(), 1);  // its counts; the edge may lie in another line
+    edge->next = reversed;
+    reversed = edge;
+    edge = next;
+  }
+  return reversed;
+}
+
+void Event::letAhead(Edge& edge) noexcept {
+  Event* const waiter = edge.waiter();
+  if (edge.carriesFailure()) {
+    waiter->retain();
+    edge.setAhead();
+    if (!push(waiters_, edge)) tellAhead(*waiter, status());
+  }
+  waiter->dependencyDone(CL_COMPLETE, false);
+}
+
+// The end of this node, to a waiter that went ahead of it.
+void Event::tellAhead(Event& waiter, cl_int status) noexcept {
+  if (status < 0) waiter.dependency_failed_.store(true, std::memory_order_release);
+  waiter.release();
+}
+
+bool Event::watched() const noexcept {
+  return waiters_.load(std::memory_order_relaxed) != nullptr ||
+         sleepers_.load(std::memory_order_relaxed) > 0 || hasCallbacks();
 }
 
 void Event::releaseGuard() noexcept { dependencyDone(CL_COMPLETE, false); }
@@ -137,36 +182,32 @@ void Event::complete(cl_int status) noexcept {
   status_.store(status, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) wake();
   if (has_callbacks_.load(std::memory_order_seq_cst)) fireCallbacks(status);
-  closeAndNotify(status);
+  tell(close(waiters_), status);
   notified();
   release();  // the reference that kept the node alive until now
 }
 
-void Event::closeAndNotify(cl_int status) noexcept {
-  step::point();
-  Edge* edge = waiters_.exchange(closed(), std::memory_order_acq_rel);
-  // Oldest first: the list is newest first.
-  Edge* reversed = nullptr;
+void Event::tell(Edge* edge, cl_int status) noexcept {
   while (edge) {
-    Edge* next = edge->next;
-    __builtin_prefetch(edge->waiter(), 1);  // its counts; the edge may lie in another line
-    edge->next = reversed;
-    reversed = edge;
-    edge = next;
-  }
-  while (reversed) {
     // The waiter, which owns the edge, may be gone once it was told.
-    Edge* next = reversed->next;
-    reversed->waiter()->dependencyDone(status, reversed->carriesFailure());
-    reversed = next;
+    Edge* const next = edge->next;
+    if (edge->ahead())
+      tellAhead(*edge->waiter(), status);
+    else
+      edge->waiter()->dependencyDone(status, edge->carriesFailure());
+    edge = next;
   }
 }
 
 void Event::wake() noexcept { futex(status_, FUTEX_WAKE, INT32_MAX); }
 
 cl_int Event::wait(Scope scope) {
-  if (!done() && queue_ && (scope == Scope::whole_queue || !queue_->outOfOrder()))
-    queue_->stream().assist([this] { return done(); });
+  if (!done() && queue_) {
+    if (scope == Scope::whole_queue || queue_->mayAssist())
+      queue_->stream().assist([this] { return done(); });
+    else
+      queue_->flush();
+  }
   constexpr int spins = 50;  // a few microseconds: the time a wake-up would take
   for (int i = 0; i < spins && !done(); ++i) relax();
   if (done()) return status();

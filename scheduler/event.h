@@ -21,21 +21,30 @@ namespace weft {
 class Event;
 class Queue;
 
-using WaitList = std::span<const Ref<Event>>;
+// What a command waits for; and whether anybody may look at the command's own event, which costs
+// some devices a while.
+struct WaitList : std::span<const Ref<Event>> {
+  using std::span<const Ref<Event>>::span;
+  bool event_wanted = true;
+};
 
 // "waiter waits for the node whose list this edge is in."
 class Edge {
  public:
   void set(Event& waiter, bool carries_failure) {
-    bits_ = reinterpret_cast<uintptr_t>(&waiter) | uintptr_t{carries_failure};
+    bits_ = reinterpret_cast<uintptr_t>(&waiter) | (carries_failure ? failure_bit : 0);
   }
-  Event* waiter() const { return reinterpret_cast<Event*>(bits_ & ~uintptr_t{1}); }
-  bool carriesFailure() const { return bits_ & 1; }
+  // The waiter went ahead, and only wants to know of a failure. The edge has a reference to it.
+  void setAhead() { bits_ |= ahead_bit; }
+  Event* waiter() const { return reinterpret_cast<Event*>(bits_ & ~(failure_bit | ahead_bit)); }
+  bool carriesFailure() const { return bits_ & failure_bit; }
+  bool ahead() const { return bits_ & ahead_bit; }
 
   Edge* next = nullptr;
 
  private:
-  uintptr_t bits_ = 0;  // an event's address is even
+  static constexpr uintptr_t failure_bit = 1, ahead_bit = 2;
+  uintptr_t bits_ = 0;  // an event's address is a multiple of 8
 };
 
 struct EventTimes {
@@ -76,6 +85,8 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   // All dependencies are gone and none that carries failure has failed. Called once, from any
   // thread.
   virtual void ready() noexcept = 0;
+  // Instead, when one has failed.
+  virtual void refused() noexcept { complete(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST); }
   // Before the status becomes final: enter what became of the memory; then give up memory objects
   // and arguments.
   virtual void settle(cl_int) noexcept {}
@@ -91,6 +102,26 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   uint32_t unfinishedDependencies() const noexcept {
     return pending_.load(std::memory_order_relaxed) - 1;
   }
+  // As waitFor(), but of the list `nodes` of the dependency's; false when that is closed, and then
+  // this node does not wait.
+  bool linkTo(std::atomic<Edge*>& nodes, Edge& edge) noexcept;
+  // Closes a list and returns its edges, oldest first.
+  static Edge* close(std::atomic<Edge*>& nodes) noexcept;
+  Edge& newEdge();
+  // Tells the waiters of a closed list that what they wait for has ended.
+  static void tell(Edge* edges, cl_int status) noexcept;
+  // This node has been told of the end of one that it waits for.
+  void dependencyDone(cl_int status, bool carries_failure) noexcept;
+  // Lets the waiter of an edge go ahead of this node's end, and keeps the edge where it carries
+  // failure.
+  void letAhead(Edge& edge) noexcept;
+  bool dependencyFailed() const noexcept {
+    return dependency_failed_.load(std::memory_order_acquire);
+  }
+  bool hasCallbacks() const noexcept { return has_callbacks_.load(std::memory_order_relaxed); }
+  // Does anybody look at this node's end, as far as is known by now?
+  bool watched() const noexcept;
+
   // Publishes a status on the way to completion.
   void advance(cl_int status) noexcept;
   // Ends the node, tells everybody, iteratively. `status` is CL_COMPLETE or negative.
@@ -111,10 +142,9 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
     std::unique_ptr<EdgeBlock> next;
   };
 
-  Edge& newEdge();
   Callbacks& callbacks();
-  void dependencyDone(cl_int status, bool carries_failure) noexcept;
-  void closeAndNotify(cl_int status) noexcept;
+  static bool push(std::atomic<Edge*>& nodes, Edge& edge) noexcept;
+  static void tellAhead(Event& waiter, cl_int status) noexcept;
   void fireCallbacks(cl_int status) noexcept;
   void wake() noexcept;
 

@@ -23,6 +23,7 @@ class LaunchCommand : public Command {
   void accesses(AccessList& list) override { launch_.accesses(list); }
 
  private:
+  bool isDeviceWork() const override { return true; }
   void prepare() override;
 
   LaunchWork launch_;

@@ -18,6 +18,7 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       properties_(properties),
       property_list_(std::move(list)),
       counters_(State::of(*context_).counters(*device_)),
+      runs_ahead_(device_->capabilities().runs_ahead),
       stream_(device_->port().createStream(outOfOrder() ? port::Order::unordered
                                                         : port::Order::in_order)) {}
 
@@ -26,7 +27,7 @@ void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
   const step::Quiet quiet;
   auto tail = tail_.lock();
   if (!outOfOrder()) {
-    if (tail->last) command.waitFor(*tail->last, false);
+    if (tail->last) command.follow(tail->last);
     Ref<Event> before = std::exchange(tail->last, Ref<Event>(&command));
     if (!command.resolved_) command.predecessor_ = std::move(before);
     return;
@@ -41,7 +42,7 @@ void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
   if (ordering == Ordering::barrier) tail->barrier = Ref<Event>(&command);
   if (!tail->epoch) tail->epoch = make<Join>(*context_);
   tail->epoch->expect();
-  command.epoch_ = tail->epoch;
+  command.place_ = tail->epoch;
 }
 
 // `marker` waits for everything so far; what comes after is counted anew, on top of it.

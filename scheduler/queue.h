@@ -45,6 +45,11 @@ class Queue final : public HandleObject<_cl_command_queue> {
   bool outOfOrder() const { return properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE; }
   bool profiling() const { return properties_ & CL_QUEUE_PROFILING_ENABLE; }
 
+  // In order, and commands go to the device while it is still at earlier ones.
+  bool runsAhead() const { return runs_ahead_ && !outOfOrder(); }
+  // May a thread that waits for one command only have assist() deal with others of the queue?
+  bool mayAssist() const { return runs_ahead_ || !outOfOrder(); }
+
   void flush();
   // Blocks until everything enqueued before the call has completed.
   void finish();
@@ -73,6 +78,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
   DeviceCounters& counters_;
+  const bool runs_ahead_;  // the device does, and its assist() runs nothing but looks for ends
   std::unique_ptr<port::Stream> stream_;
   Guarded<Tail> tail_;
 };

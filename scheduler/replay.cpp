@@ -53,6 +53,11 @@ void Replay::run(port::Operation& whole, port::Stream& stream, bool in_order) no
   failure_.store(0, std::memory_order_relaxed);
   first_start_.store(~port::Nanoseconds{0}, std::memory_order_relaxed);
   last_end_.store(0, std::memory_order_relaxed);
+  for (uint32_t i = 0; i < recording_.size(); ++i) {
+    nodes_[i].timed = whole.timed;
+    nodes_[i].wants_start = whole.wants_start;
+    nodes_[i].observed = true;
+  }
   if (in_order)
     submitAll();
   else
@@ -68,6 +73,7 @@ void Replay::submitAll() noexcept {
   for (Node* node = nodes_.get(); left > 0; ++node) {
     if (node->isEmpty()) continue;
     --left;
+    node->observed = left == 0 && whole_->observed;
     stream.submit(*node);
   }
 }
@@ -145,6 +151,7 @@ class ReplayCommand final : public Command {
 
  private:
   void accesses(AccessList& list) override { list = recording_->accesses(); }
+  bool isDeviceWork() const override { return true; }
 
   void prepare() override {
     const State& state = State::of(context());

@@ -102,6 +102,8 @@ class Residency final : public ResidencyState {
   void usedBy(std::vector<Event*>& events) const;
   // Would bytes be lost with the copy in `space`?
   bool dirtyIn(port::MemorySpace space) const;
+  // Were any of the bytes lost, and not written since?
+  bool lost(size_t begin, size_t end) const;
   // The copy in `space` is gone. Only when that is not in use, and not dirty or nobody's any more.
   void forget(port::MemorySpace space);
 
@@ -202,7 +204,7 @@ class Resolver {
   bool conflict(const Access& access, const Residency::Interval& interval,
                 const Residency::User& user) const;
   bool reachable(const Residency::Interval& interval) const;
-  void requireContents();
+  bool waitForContents();
   void plan(const Access& access);
   // Makes `interval` valid in `target`; returns the transfer that does it.
   TransferCommand& bring(MemObject& object, size_t begin, Residency::Interval& interval,
@@ -236,6 +238,7 @@ class Resolver {
 
   Command& command_;
   Context& context_;
+  std::vector<Ref<Queue>> flushes_;  // of commands that this one waits for
   port::MemorySpace space_;
   std::vector<TransferCommand*> transfers_;  // guards held until the lock is dropped
   std::vector<MemObject*> missing_;          // have no allocation in the space yet

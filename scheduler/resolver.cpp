@@ -12,6 +12,7 @@ Resolver::Resolver(Command& command)
 
 Resolver::~Resolver() {
   releaseEvicted();
+  for (const Ref<Queue>& queue : flushes_) queue->flush();
   if (command_.resolution_ && command_.resolution_->claim.allocates) {
     const auto tickets = State::of(context_).tickets().lock();
     endAllocating();
@@ -84,8 +85,7 @@ Resolver::Admission Resolver::admit() {
   endAllocating();
   settleSpace();
   if (command_.prefetchesFor() && !isConvenient(*tickets)) return Admission::declined;
-  if (waitForConflicts()) return Admission::waits;
-  requireContents();
+  if (waitForConflicts() || waitForContents()) return Admission::waits;
   findMissing(*tickets);
   if (!missing_.empty()) return makeRoom(*tickets, 0);
   Claim& claim = command_.resolution_->claim;
@@ -123,7 +123,10 @@ bool Resolver::waitForConflicts() {
 bool Resolver::waitForAll(std::vector<Event*>& events) {
   std::sort(events.begin(), events.end());
   events.erase(std::unique(events.begin(), events.end()), events.end());
-  for (Event* event : events) command_.waitFor(*event, false);
+  for (Event* event : events) {
+    command_.waitFor(*event, false);
+    if (event->queue()) flushes_.emplace_back(event->queue());
+  }
   return !events.empty();
 }
 
@@ -192,17 +195,24 @@ bool Resolver::reachable(const Residency::Interval& interval) const {
 }
 
 // Whoever made the bytes failed, so this is the status that waiting for its event would have given.
-void Resolver::requireContents() {
+// True: what is ahead in the command's queue may yet write them, and the command waits for that.
+bool Resolver::waitForContents() {
   for (const Access& access : command_.resolution_->accesses) {
     if (!access.reads) continue;
     const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
     const auto lost =
         std::find_if(first, last, [](const auto& entry) { return entry.second.lost; });
     if (lost == last) continue;
+    if (const Ref<Event> previous = command_.takePrevious()) {
+      command_.waitFor(*previous, false);
+      flushes_.emplace_back(command_.queue());
+      return true;
+    }
     throw Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
                 "bytes " + std::to_string(lost->first) + " to " + std::to_string(lost->second.end) +
                     " of a memory object were lost when the command that wrote them failed");
   }
+  return false;
 }
 
 void Resolver::plan(const Access& access) {

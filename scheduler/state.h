@@ -66,6 +66,9 @@ class State final : public ContextState {
   // The device whose streams can copy from one space to the other; null when it takes two steps
   // through host memory.
   Device* mover(port::MemorySpace source, port::MemorySpace target) const;
+  // Has any command failed while it wrote, ever?
+  bool hasLosses() const noexcept { return losses_.load(std::memory_order_acquire); }
+  void noteLoss() noexcept { losses_.store(true, std::memory_order_release); }
   // True when some pair of spaces has no mover.
   bool needsStaging() const { return needs_staging_; }
   // Is one of the devices unified, so that times of kernels and transfers are worth knowing?
@@ -86,6 +89,7 @@ class State final : public ContextState {
   std::vector<std::unique_ptr<PerDevice>> devices_;
   bool needs_staging_ = false;
   bool balances_ = false;
+  std::atomic<bool> losses_{false};
   MemoryTraffic memory_traffic_;
 };
 

@@ -13,6 +13,7 @@ class SvmCopyCommand final : public Command {
       : Command(queue, CL_COMMAND_SVM_MEMCPY), copy_(std::move(work)) {}
 
  private:
+  bool isDeviceWork() const override { return true; }
   void prepare() override { work = copy_.make(space()); }
   void finalize(cl_int) noexcept override { copy_.drop(); }
 
@@ -25,6 +26,7 @@ class SvmFillCommand final : public Command {
       : Command(queue, CL_COMMAND_SVM_MEMFILL), fill_(std::move(work)) {}
 
  private:
+  bool isDeviceWork() const override { return true; }
   void prepare() override { work = fill_.make(space(), queue()->device(), imported_); }
   void finalize(cl_int) noexcept override {
     fill_.drop();

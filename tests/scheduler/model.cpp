@@ -28,6 +28,7 @@ struct Byte {
   uint8_t value = 0;
   bool known = false;
   bool lost = false;
+  bool doubtful = false;  // as it was, or lost
 };
 using Root = std::vector<Byte>;
 
@@ -57,12 +58,13 @@ class Reference {
     return message_ << "call " << call << " (" << kind_names[int(plan_.calls[call].kind)] << "): ";
   }
 
-  bool readsLost(const Call& call) {
+  bool readsLost(const Call& call) { return readsWhat(call, &Byte::lost); }
+  bool readsWhat(const Call& call, bool Byte::* property) {
     const auto lost = [&](const Side& side) {
       if (side.object < 0) return false;
       const Bits bits = claimed(plan_, call, side);
       for (size_t b = 0; b < root_bytes; ++b)
-        if (bits[b] && root(side)[b].lost) return true;
+        if (bits[b] && root(side)[b].*property) return true;
       return false;
     };
     if (call.kind == Kind::migrate) return !undefinesContents(call) && lost(call.to);
@@ -81,6 +83,12 @@ class Reference {
     return call.kind == Kind::kernel;
   }
 
+  void doubt(const Call& call) {
+    const Bits bits = claimed(plan_, call, call.to);
+    for (size_t b = 0; b < root_bytes; ++b)
+      if (bits[b]) root(call.to)[b].doubtful = true;
+  }
+
   // Every byte that the runtime takes the call to write.
   void overwrite(const Call& call, const Byte& byte) {
     const Bits bits = claimed(plan_, call, call.to);
@@ -93,12 +101,21 @@ class Reference {
                        [&](int wait) { return outcome_.statuses[wait] < 0; });
   }
 
+  // It was submitted ahead of the failure, perhaps.
+  bool mayHaveRun(const Call& call) const {
+    if (call.queue < 0 || call.to.object < 0 || !call.movesData()) return false;
+    const QueuePlan& queue = plan_.queues[call.queue];
+    return !queue.out_of_order && runsAhead(queue.device);
+  }
+
   // A failed call: is its status the right one, and what is left of what it writes?
   void fail(int index, const Call& call, int status) {
-    const bool excused = waitsFailed(call) || readsLost(call) || transfersFailed();
+    const bool excused = waitsFailed(call) || readsLost(call) || readsWhat(call, &Byte::doubtful) ||
+                         transfersFailed();
     switch (status) {
       case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST:
         if (!excused) complain(index) << "failed though nothing it waits for did";
+        if (mayHaveRun(call)) doubt(call);
         return;
       case CL_MEM_OBJECT_ALLOCATION_FAILURE:
         if (!outcome_.failed_allocations) complain(index) << "no allocation failed";
