@@ -8,6 +8,7 @@
 
 #include "backends/hip/clock.h"
 #include "backends/hip/errors.h"
+#include "backends/hip/memory_cache.h"
 #include "backends/hip/print_buffers.h"
 #include "backends/hip/runtime.h"
 
@@ -70,6 +71,7 @@ struct DeviceContext {
   std::atomic<bool> lost{false};
   std::array<uint64_t, 3> max_grid{1, 1, 1};
   uint64_t max_shared_bytes = 0;
+  MemoryCache memory{api, device};
   EventClock clock{api, device};
   EventPool timed_events{api, device, event_blocking_sync};
   EventPool plain_events{api, device, event_blocking_sync | event_disable_timing};

@@ -197,7 +197,7 @@ uint64_t Device::freeMemory() const {
   size_t free = 0;
   size_t total = 0;
   if (current.status() != success || context_->api.memGetInfo(&free, &total) != success) return 0;
-  return free;
+  return free + context_->memory.bytes();
 }
 
 // Every time that the backend tells is already one of the host's clock.
@@ -224,7 +224,7 @@ std::unique_ptr<InOrderStream> Device::createInOrderStream(const StreamOptions& 
 std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
   require(alignment <= base_alignment, CL_MEM_OBJECT_ALLOCATION_FAILURE,
           "more alignment than the runtime gives");
-  return allocateMemory(context_->runtime, context_->device, bytes);
+  return allocateMemory(context_, bytes);
 }
 
 std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {

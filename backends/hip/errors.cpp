@@ -58,7 +58,8 @@ port::OperationStatus operationStatus(Status status) {
 
 void check(const Api& api, Status status, const char* what) {
   if (status == success) return;
-  throw Error(operationStatus(status), std::string(what) + ": " + describe(api, status));
+  const std::string why = status == device_lost ? "the device was lost" : describe(api, status);
+  throw Error(operationStatus(status), std::string(what) + ": " + why);
 }
 
 }  // namespace weft::hip

@@ -1,7 +1,5 @@
 #include "backends/hip/memory.h"
 
-#include <algorithm>
-
 #include "backends/hip/errors.h"
 
 namespace weft::hip {
@@ -9,19 +7,18 @@ namespace {
 
 class DeviceMemory final : public port::Memory {
  public:
-  DeviceMemory(std::shared_ptr<Runtime> runtime, int device, void* address, size_t bytes)
-      : runtime_(std::move(runtime)), device_(device), address_(address), bytes_(bytes) {}
+  DeviceMemory(std::shared_ptr<DeviceContext> context, void* address, size_t bytes)
+      : context_(std::move(context)), address_(address), bytes_(bytes) {}
   ~DeviceMemory() override {
-    const Current current(runtime_->api, device_);
-    runtime_->api.free(address_);
+    const Current current(context_->api, context_->device);
+    context_->memory.give(address_, bytes_);
   }
   size_t size() const override { return bytes_; }
   std::byte* host() const override { return nullptr; }
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
 
  private:
-  std::shared_ptr<Runtime> runtime_;
-  int device_;
+  std::shared_ptr<DeviceContext> context_;
   void* address_;
   size_t bytes_;
 };
@@ -53,15 +50,14 @@ class ImportedMemory final : public port::Memory {
 
 }  // namespace
 
-std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<Runtime> runtime, int device,
-                                             size_t bytes) {
-  const Api& api = runtime->api;
-  const Current current(api, device);
-  check(api, current.status(), "making the device current");
+std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<DeviceContext> context, size_t bytes) {
+  const Api& api = context->api;
+  const Current current(api, context->device);
+  check(api, context->usable(current.status()), "making the device current");
   void* address = nullptr;
-  // Runtimes align to at least 256 bytes; an empty allocation is none to them.
-  check(api, api.malloc(&address, std::max<size_t>(bytes, 1)), "allocating device memory");
-  return std::make_unique<DeviceMemory>(std::move(runtime), device, address, bytes);
+  // Runtimes align to at least 256 bytes.
+  check(api, context->memory.take(&address, bytes), "allocating device memory");
+  return std::make_unique<DeviceMemory>(std::move(context), address, bytes);
 }
 
 std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,

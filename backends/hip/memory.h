@@ -3,14 +3,13 @@
 
 #include <memory>
 
-#include "backends/hip/runtime.h"
+#include "backends/hip/context.h"
 #include "core/ports/device.h"
 
 namespace weft::hip {
 
 // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
-std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<Runtime> runtime, int device,
-                                             size_t bytes);
+std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<DeviceContext> context, size_t bytes);
 // Pins memory of the caller's; nullptr where the runtime cannot.
 std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,
                                            size_t bytes);

@@ -42,7 +42,7 @@ Module::Module(std::shared_ptr<DeviceContext> context, const Image& image)
     : context_(std::move(context)) {
   const Api& api = context_->api;
   const Current current(api, context_->device);
-  check(api, current.status(), "making the device current");
+  check(api, context_->usable(current.status()), "making the device current");
   // PTX is text, so it has to end; a code object does not mind the byte.
   std::string payload(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
   std::string log(log_bytes, '\0');

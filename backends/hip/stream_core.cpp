@@ -25,7 +25,7 @@ StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const StreamOption
       options_(options),
       has_word_(options.word && api.streamWriteValue32) {
   const Current current(api, context->device);
-  check(api, current.status(), "making the device current");
+  check(api, context->usable(current.status()), "making the device current");
   check(api, api.streamCreateWithFlags(&handle_, stream_non_blocking), "creating a stream");
   if (has_word_) word_ = context->runtime->words.take();
   // The first base now, while nothing of this stream waits for anything.

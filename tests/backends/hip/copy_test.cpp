@@ -188,6 +188,21 @@ TEST_P(CopyTest, PeersReachEachOther) {
   EXPECT_EQ(back, values);
 }
 
+TEST_P(CopyTest, MemoryThatWasGivenBackIsTakenAgain) {
+  const auto values = numbers(1000);
+  auto first = device->allocate(4000, 8);
+  const uint64_t address = first->deviceAddress();
+  first = nullptr;
+  const auto other = device->allocate(40'000, 8);
+  EXPECT_NE(other->deviceAddress(), address);
+  const auto again = device->allocate(3990, 8);
+  EXPECT_EQ(again->deviceAddress(), address);
+  EXPECT_EQ(again->size(), 3990u);
+  write(*again, values.data(), 3988);
+  EXPECT_EQ(contents<uint32_t>(*again, 997),
+            std::vector<uint32_t>(values.begin(), values.begin() + 997));
+}
+
 TEST_P(CopyTest, TooMuchMemoryIsAnError) {
   try {
     device->allocate(size_t(1) << 46, 8);

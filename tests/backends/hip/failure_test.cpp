@@ -85,6 +85,8 @@ TEST_P(FailureTest, WhatIsAskedOfALostDeviceEndsAtOnce) {
   ASSERT_TRUE(last.wait());
   EXPECT_EQ(last.status, CL_DEVICE_NOT_AVAILABLE);
   for (auto& operation : batch) EXPECT_EQ(operation.status, CL_DEVICE_NOT_AVAILABLE);
+  EXPECT_THROW(device->allocate(64, 8), Error);
+  EXPECT_THROW(device->createStream(port::Order::in_order), Error);
 }
 
 // A kernel's fault ends the context for the process, so this runs only when asked for alone.
