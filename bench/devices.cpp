@@ -49,18 +49,32 @@ void halves(benchmark::State& state, int count) {
   }
 }
 
-// Two halves of the device in a context of their own.
+// Two halves of the device in a context of their own; or, where it has none, it and another.
 struct Parts {
   Parts() {
+    if (runtime().device.getInfo<CL_DEVICE_PARTITION_MAX_SUB_DEVICES>() < 2)
+      takeTwo();
+    else
+      divide();
+    context = cl::Context(devices);
+    program = cl::Program(context, std::string(source));
+    program.build(devices);
+  }
+
+  void takeTwo() {
+    const cl::Platform platform(runtime().device.getInfo<CL_DEVICE_PLATFORM>());
+    platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    if (devices.size() < 2) throw cl::Error(CL_DEVICE_NOT_FOUND, "a second device");
+    devices.resize(2);
+  }
+
+  void divide() {
     const auto units = runtime().device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
     const cl_device_partition_property half[] = {CL_DEVICE_PARTITION_EQUALLY,
                                                  static_cast<intptr_t>(std::max(1u, units / 2)), 0};
     cl::Device whole = runtime().device;
     whole.createSubDevices(half, &devices);
     devices.resize(2);
-    context = cl::Context(devices);
-    program = cl::Program(context, std::string(source));
-    program.build(devices);
   }
 
   std::vector<cl::Device> devices;

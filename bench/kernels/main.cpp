@@ -3,6 +3,9 @@
 //   weft-bench-kernels check [NAME...]  each at a small size and every local size, compared
 //   weft-bench-kernels serve            lines "NAME LOCAL REPETITIONS" in, a line of JSON each out;
 //                                       LOCAL is an index into the case's local sizes
+//   weft-bench-kernels device FACTOR NAME...
+//                                       the device's time in each, at FACTOR times its size
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -82,6 +85,35 @@ int check(const std::vector<std::string>& names) {
   return failed || !ran ? 1 : 0;
 }
 
+// At sizes that a host would need long to compute, so what is compared is a small one.
+int device(size_t factor, const std::vector<std::string>& names) {
+  constexpr int warm_ups = 3, runs = 21;
+  const Target target(true);
+  std::printf("%s: median and least of %d runs\n", target.platform.c_str(), runs);
+  for (const std::string& name : names) {
+    const Case* const row = find(name);
+    if (!row) continue;
+    for (const Range& local : row->locals) {
+      std::vector<double> times;
+      const std::string wrong = errorOf([&] {
+        std::string mistake = Prepared(target, *row, row->small_size).check(local);
+        Prepared prepared(target, *row, row->size * factor);
+        for (int i = 0; i < warm_ups; ++i) prepared.run(local);
+        for (int i = 0; i < runs; ++i) times.push_back(1e6 * prepared.run(local).device);
+        return mistake;
+      });
+      std::sort(times.begin(), times.end());
+      if (wrong.empty())
+        std::printf("%-18s x%zu %-7s %9.1f us %9.1f us\n", row->name, factor,
+                    readable(local).c_str(), times[runs / 2], times[0]);
+      else
+        std::printf("%-18s x%zu %-7s %s\n", row->name, factor, readable(local).c_str(),
+                    wrong.c_str());
+    }
+  }
+  return 0;
+}
+
 // Keeps the last case that was asked for: a comparison asks for it several times.
 class Server {
  public:
@@ -139,7 +171,11 @@ int run(const std::vector<std::string>& words) {
   if (command == "list") return list();
   if (command == "check") return check({words.begin() + 1, words.end()});
   if (command == "serve") return serve();
-  std::fprintf(stderr, "usage: weft-bench-kernels list | check [NAME...] | serve\n");
+  if (command == "device" && words.size() > 2)
+    return device(std::stoul(words[1]), {words.begin() + 2, words.end()});
+  std::fprintf(stderr,
+               "usage: weft-bench-kernels list | check [NAME...] | serve | "
+               "device FACTOR NAME...\n");
   return 2;
 }
 

@@ -69,15 +69,28 @@ std::string describe(size_t index, double result, double expected) {
          std::to_string(expected);
 }
 
+double secondsOf(const std::vector<cl::Event>& events) {
+  double sum = 0;
+  for (const cl::Event& event : events)
+    sum += 1e-9 * static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+                                      event.getProfilingInfo<CL_PROFILING_COMMAND_START>());
+  return sum;
+}
+
 }  // namespace
 
-Target::Target() : device(firstDevice()), context(device), queue(context, device) {
+Target::Target(bool with_times)
+    : device(firstDevice()),
+      context(device),
+      profiled(with_times),
+      queue(context, device,
+            profiled ? cl::QueueProperties::Profiling : cl::QueueProperties::None) {
   const cl::Platform of(device.getInfo<CL_DEVICE_PLATFORM>());
   platform = of.getInfo<CL_PLATFORM_NAME>() + ", " + of.getInfo<CL_PLATFORM_VERSION>();
 }
 
 Prepared::Prepared(const Target& target, const Case& which, size_t size)
-    : target_(target), case_(which), problem_(which.problem(size)), expected_(problem_.expected()) {
+    : target_(target), case_(which), problem_(which.problem(size)) {
   cl::Program program(target.context, std::string(which.source));
   program.build(std::vector<cl::Device>{target.device});
   if (problem_.steps.empty()) problem_.steps.push_back({which.name});
@@ -153,6 +166,7 @@ Times Prepared::run(const Range& local) {
   setArguments(itemsIn(local));
   target_.queue.finish();
 
+  std::vector<cl::Event> events(target_.profiled ? kernels_.size() : 0);
   const double cpu = cpuSeconds();
   const auto start = std::chrono::steady_clock::now();
   for (size_t i = 0; i < kernels_.size(); ++i) {
@@ -160,16 +174,18 @@ Times Prepared::run(const Range& local) {
     for (const auto& [index, setting] : step.settings) kernels_[i].setArg(index, setting);
     target_.queue.enqueueNDRangeKernel(kernels_[i], cl::NullRange,
                                        ndRange(step.global.empty() ? problem_.global : step.global),
-                                       ndRange(step.local.empty() ? local : step.local));
+                                       ndRange(step.local.empty() ? local : step.local), nullptr,
+                                       target_.profiled ? &events[i] : nullptr);
   }
   target_.queue.finish();
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  return {wall.count(), cpuSeconds() - cpu};
+  return {wall.count(), cpuSeconds() - cpu, secondsOf(events)};
 }
 
 std::string Prepared::check(const Range& local) {
   run(local);
   const Values result = read();
+  if (expected_.empty()) expected_ = problem_.expected();
   if (result.size() != expected_.size())
     return std::to_string(result.size()) + " elements, expected " +
            std::to_string(expected_.size());

@@ -9,9 +9,11 @@ namespace weft::bench {
 
 // The implementation under test: the first device of the first platform that the ICD loader offers.
 struct Target {
-  Target();
+  // `profiled`: the device's times are known, which costs some devices time.
+  explicit Target(bool profiled = false);
   cl::Device device;
   cl::Context context;
+  bool profiled;
   cl::CommandQueue queue;
   std::string platform;  // its name and version
 };
@@ -20,6 +22,7 @@ struct Target {
 // what else the machine does.
 struct Times {
   double wall, cpu;
+  double device = 0;  // on a profiled target: its own time in the kernels
 };
 
 // A case with its kernels and buffers on the target, for as long as this lives.
@@ -42,7 +45,7 @@ class Prepared {
   const Target& target_;
   const Case& case_;
   Problem problem_;
-  Values expected_;
+  Values expected_;                  // from the first check on
   std::vector<cl::Memory> objects_;  // of each argument; empty for values
   std::vector<cl::Kernel> kernels_;  // of each step
 };
