@@ -253,7 +253,7 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_NUMERIC_VERSION, always<cl_version{CL_MAKE_VERSION(3, 0, 0)}>},
     {CL_DEVICE_PLATFORM, [](D d) { return d.platform().handle(); }},
     {CL_DEVICE_REFERENCE_COUNT, [](D d) { return cl_uint{d.handleReferences()}; }},
-    {CL_DEVICE_AVAILABLE, always<cl_bool{CL_TRUE}>},
+    {CL_DEVICE_AVAILABLE, [](D d) { return cl_bool{!d.port().lost()}; }},
     {CL_DEVICE_EXTENSIONS, [](D d) { return joined(deviceExtensions(d)); }},
     {CL_DEVICE_EXTENSIONS_WITH_VERSION, [](D d) { return withVersions(deviceExtensions(d)); }},
     // "vYYYY-MM-DD-XX": no version of the conformance suite was ever passed officially.

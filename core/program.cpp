@@ -400,10 +400,12 @@ void Program::begin(const Devices& devices, const std::string& options) {
 }
 
 bool Program::run(const Jobs& jobs, const std::string& options) noexcept {
-  bool ok = true;
+  bool ok = true, any = false;
   for (const Job& job : jobs) {
     try {
-      ok = runJob(job, options) && ok;
+      const Devices failed = runJob(job, options);
+      any |= failed.size() < job.devices.size();
+      ok &= std::ranges::all_of(failed, [](const auto& device) { return device->port().lost(); });
     } catch (const std::exception& error) {
       ok = false;
       for (const Ref<Device>& device : job.devices)
@@ -411,10 +413,10 @@ bool Program::run(const Jobs& jobs, const std::string& options) noexcept {
     }
   }
   end();
-  return ok;
+  return ok && any;
 }
 
-bool Program::runJob(const Job& job, const std::string& options) {
+Program::Devices Program::runJob(const Job& job, const std::string& options) {
   Images images;
   std::string log;
   for (const Make& make : job.make) {
@@ -426,18 +428,18 @@ bool Program::runJob(const Job& job, const std::string& options) {
     if (!images.front()) break;
   }
   if (job.make.empty()) images.push_back(job.image);
-  bool ok = true;
+  Devices failed;
   for (const Ref<Device>& device : job.devices) {
     DeviceBuild build{CL_BUILD_SUCCESS, options, log, images.front(), nullptr};
     loadModules(*device, images, build);
     if (!build.image || (isExecutable(build.image) && !build.module)) {
       build.status = CL_BUILD_ERROR;
       build.image = job.image;
-      ok = false;
+      failed.push_back(device);
     }
     publish(*device, std::move(build));
   }
-  return ok;
+  return failed;
 }
 
 void Program::publish(const Device& device, DeviceBuild build) {

@@ -85,7 +85,8 @@ class Program final : public HandleObject<_cl_program> {
   // The three functions below throw CL_INVALID_DEVICE for a device that is not one of devices(),
   // CL_INVALID_OPERATION while kernels are attached or another build runs, and what is named with
   // each. With a callback they return true at once and the work runs on another thread; otherwise
-  // they return whether it succeeded for every device.
+  // they return whether it succeeded for every device. A device that was lost is not asked for as
+  // long as there is another: what fails there is the device, and its build's log says so.
 
   // clBuildProgram. CL_INVALID_BUILD_OPTIONS, CL_INVALID_OPERATION.
   bool buildFor(const Devices& devices, const std::string& options, Notify notify);
@@ -147,7 +148,8 @@ class Program final : public HandleObject<_cl_program> {
   bool start(Jobs jobs, const std::string& options, Notify notify);
   void begin(const Devices& devices, const std::string& options);
   bool run(const Jobs& jobs, const std::string& options) noexcept;
-  bool runJob(const Job& job, const std::string& options);
+  // Gives those devices for which it failed.
+  Devices runJob(const Job& job, const std::string& options);
   void publish(const Device& device, DeviceBuild build);
   void end() noexcept;
 

@@ -26,6 +26,7 @@ class UnifiedPort final : public port::Device {
   bool reaches(port::MemorySpace space) const override { return first_.reaches(space); }
   uint64_t freeMemory() const override { return first_.freeMemory(); }
   port::ClockPair clocks() const override { return first_.clocks(); }
+  bool lost() const noexcept override { return first_.lost(); }
   std::vector<std::shared_ptr<port::Device>> partition(std::span<const port::UnitSet>) override {
     throw Error(CL_DEVICE_PARTITION_FAILED, "a unified device is made of parts already");
   }

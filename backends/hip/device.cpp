@@ -206,6 +206,8 @@ port::ClockPair Device::clocks() const {
   return {now, now};
 }
 
+bool Device::lost() const noexcept { return context_->lost.load(std::memory_order_relaxed); }
+
 std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const port::UnitSet>) {
   throw Error(CL_DEVICE_PARTITION_FAILED, "a GPU is not partitioned");
 }

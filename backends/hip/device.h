@@ -18,6 +18,7 @@ class Device final : public port::Device {
   bool reaches(port::MemorySpace space) const override;
   uint64_t freeMemory() const override;
   port::ClockPair clocks() const override;
+  bool lost() const noexcept override;
   std::vector<std::shared_ptr<port::Device>> partition(
       std::span<const port::UnitSet> parts) override;
   std::unique_ptr<port::Stream> createStream(port::Order order) override;

@@ -48,7 +48,8 @@ Module::Module(std::shared_ptr<DeviceContext> context, const Image& image)
   std::string log(log_bytes, '\0');
   JitOption options[] = {JitOption::error_log_buffer, JitOption::error_log_buffer_size_bytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log_bytes)};
-  const Status status = api.moduleLoadDataEx(&module_, payload.c_str(), 2, options, values);
+  const Status status =
+      context_->note(api.moduleLoadDataEx(&module_, payload.c_str(), 2, options, values));
   if (status != success) {
     log.resize(std::strlen(log.c_str()));
     throw Error(operationStatus(status),

@@ -178,6 +178,8 @@ class Device {
   virtual bool reaches(MemorySpace space) const = 0;
   virtual uint64_t freeMemory() const = 0;
   virtual ClockPair clocks() const = 0;
+  // It has failed for good: nothing runs on it any more, as long as the process lives.
+  virtual bool lost() const noexcept { return false; }
 
   // One sub-device per set, of these of the device's compute units. No set is empty; a unit may be
   // in several. Throws CL_INVALID_DEVICE_PARTITION_COUNT otherwise.

@@ -127,6 +127,43 @@ TEST_F(SoftwareGpus, AKernelCannotTouchTheHostsMemory) {
   EXPECT_LT(status(run(1, add, 100)), 0);
 }
 
+TEST_F(SoftwareGpus, ProgramsAreBuiltForThoseThatAreLeft) {
+  const auto available = [&](size_t device) {
+    return info<cl_bool>(cl.clGetDeviceInfo, devices[device], CL_DEVICE_AVAILABLE);
+  };
+  const auto built = [&](size_t device) {
+    cl_build_status status = CL_BUILD_NONE;
+    cl.clGetProgramBuildInfo(program, devices[device], CL_PROGRAM_BUILD_STATUS, sizeof status,
+                             &status, nullptr);
+    return status;
+  };
+  {
+    const OwnedKernel poke = kernel(poke_source, "poke");
+    set(poke, 0, cl_ulong{64});
+    EXPECT_EQ(available(1), cl_bool{CL_TRUE});
+    EXPECT_LT(status(run(1, poke, 1)), 0);
+    EXPECT_EQ(available(1), cl_bool{CL_FALSE});
+    EXPECT_EQ(available(2), cl_bool{CL_TRUE});
+  }
+  const OwnedKernel add = kernel(add_source, "add");  // expects that the program is built
+  EXPECT_EQ(built(0), CL_BUILD_SUCCESS);
+  EXPECT_EQ(built(1), CL_BUILD_ERROR);
+  EXPECT_EQ(built(2), CL_BUILD_SUCCESS);
+  std::vector<cl_uint> values(100, 7);
+  const OwnedMem memory = buffer(values);
+  const cl_mem handle = memory;
+  set(add, 0, handle);
+  set(add, 1, cl_uint{1});
+  EXPECT_EQ(status(run(0, add, 100)), CL_COMPLETE);
+  EXPECT_EQ(status(run(2, add, 100)), CL_COMPLETE);
+  // Nothing is left of those that are asked for.
+  const char* text = add_source;
+  cl_int code = 1;
+  const OwnedProgram other(cl.clCreateProgramWithSource(context, 1, &text, nullptr, &code));
+  EXPECT_EQ(cl.clBuildProgram(other, 1, &devices[1], "", nullptr, nullptr),
+            CL_BUILD_PROGRAM_FAILURE);
+}
+
 TEST_F(SoftwareGpus, FailWhereTheyAreTold) {
   const OwnedKernel add = kernel(add_source, "add");
   std::vector<cl_uint> values(100, 7);
