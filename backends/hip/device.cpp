@@ -226,6 +226,8 @@ std::unique_ptr<InOrderStream> Device::createInOrderStream(const StreamOptions& 
 std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
   require(alignment <= base_alignment, CL_MEM_OBJECT_ALLOCATION_FAILURE,
           "more alignment than the runtime gives");
+  require(bytes <= capabilities_.max_allocation_bytes, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "more than the device's largest allocation");
   return allocateMemory(context_, bytes);
 }
 
@@ -235,6 +237,7 @@ std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");
+  require(image.kind == ImageKind::executable, CL_INVALID_BINARY, "the image is not linked");
   return std::make_unique<Module>(context_, image);
 }
 

@@ -72,8 +72,8 @@ void Module::findKernels(const Image& image) {
   const Api& api = context_->api;
   for (const KernelInfo& info : image.kernels) {
     Kernel kernel;
-    check(api, api.moduleGetFunction(&kernel.function, module_, info.symbol.c_str()),
-          info.symbol.c_str());
+    const Status found = api.moduleGetFunction(&kernel.function, module_, info.symbol.c_str());
+    require(found == success, CL_INVALID_BINARY, "the image lacks one of its kernels");
     // The question also makes the runtime load the function now. Left to the first launch, that
     // can wait for streams that are busy.
     int used = 0;
@@ -96,6 +96,7 @@ void Module::findKernels(const Image& image) {
 }
 
 Status Module::launch(StreamHandle stream, const port::Launch& launch, void* print_buffer) const {
+  if (launch.kernel >= kernels_.size()) return invalid_value;
   const Kernel& kernel = kernels_[launch.kernel];
   if (launch.arguments.size() != kernel.alignments.size()) return invalid_value;
   Parameters parameters(launch.arguments.size());

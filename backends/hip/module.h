@@ -17,7 +17,7 @@ class Module final : public port::Module {
 
   size_t maxWorkGroupSize(uint32_t kernel) const override { return kernels_[kernel].max_group; }
 
-  bool prints(uint32_t kernel) const { return kernels_[kernel].prints; }
+  bool prints(uint32_t kernel) const { return kernel < kernels_.size() && kernels_[kernel].prints; }
 
   // With the device current. `print_buffer`: the device's address of one, for kernels that print.
   Status launch(StreamHandle stream, const port::Launch& launch, void* print_buffer) const;

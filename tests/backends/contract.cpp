@@ -3,7 +3,9 @@
 #include <cstdlib>
 
 #include "backends/cpu/backend.h"
+#include "core/error.h"
 #include "tests/support/fake_device.h"
+#include "tests/support/software_gpus.h"
 #include "tests/support/unit_sets.h"
 
 namespace weft::test {
@@ -18,6 +20,12 @@ struct Difference {
 constexpr Difference differences[] = {
     {"fake", "import", "its memory is not the host's"},
     {"fake", "host address", "its memory is not the host's"},
+    {"software_gpu", "host address", "its memory is not the host's"},
+    {"software_gpu", "alignment to pages", "the runtime promises 256 bytes"},
+    {"software_gpu", "import of a part of a page", "it takes whole pages in"},
+    {"software_gpu", "partition", "a GPU is not partitioned"},
+    {"software_gpu", "services", "only a launch that prints brings a buffer for it"},
+    {"software_gpu", "lane context", "work-items have registers instead"},
 };
 
 std::shared_ptr<port::Device> root(port::Backend& backend) {
@@ -50,13 +58,13 @@ std::shared_ptr<port::Device> fakeDevice() {
   return std::make_shared<FakeDevice>(options);
 }
 
+std::shared_ptr<port::Device> softwareGpu() { return root(*softwareGpus()); }
+
 }  // namespace
 
 const std::vector<Subject> subjects = {
-    {"cpu", cpuDevice},
-    {"cpu_one_unit", oneUnit},
-    {"cpu_private", privateCpuDevice},
-    {"fake", fakeDevice},
+    {"cpu", cpuDevice},   {"cpu_one_unit", oneUnit},     {"cpu_private", privateCpuDevice},
+    {"fake", fakeDevice}, {"software_gpu", softwareGpu},
 };
 
 std::string subjectName(const ::testing::TestParamInfo<Subject>& info) { return info.param.name; }
@@ -73,6 +81,18 @@ void ContractTest::expectHolds(const std::string& what, bool holds) const {
     return;
   }
   EXPECT_TRUE(holds) << what;
+}
+
+bool ContractTest::partitions() const {
+  bool can = true;
+  try {
+    device->partition(singles(1));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), CL_DEVICE_PARTITION_FAILED);
+    can = false;
+  }
+  expectHolds("partition", can);
+  return can;
 }
 
 void ContractTest::run(port::Stream& stream, const port::Operation::Work& work) {

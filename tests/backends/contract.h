@@ -30,6 +30,8 @@ class ContractTest : public ::testing::TestWithParam<Subject> {
   // Checks what the contract leaves to the device: `holds` unless the table of differences says
   // otherwise, and then not.
   void expectHolds(const std::string& what, bool holds) const;
+  // The same for partition(); true when the device can.
+  bool partitions() const;
 
   std::unique_ptr<port::Stream> stream(port::Order order = port::Order::in_order) {
     return device->createStream(order);

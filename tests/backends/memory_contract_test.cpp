@@ -1,5 +1,6 @@
 // Memory, copies and fills: the same on every device.
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -18,9 +19,9 @@ std::vector<uint8_t> randomBytes(size_t size, unsigned seed) {
   return bytes;
 }
 
-cl_int allocationError(port::Device& device, size_t bytes) {
+cl_int allocationError(port::Device& device, size_t bytes, size_t alignment = 128) {
   try {
-    device.allocate(bytes, 128);
+    device.allocate(bytes, alignment);
   } catch (const Error& error) {
     return error.code();
   }
@@ -28,8 +29,13 @@ cl_int allocationError(port::Device& device, size_t bytes) {
 }
 
 TEST_P(MemoryContract, AllocationHasSizeAlignmentAndAddress) {
+  constexpr size_t page = 4096;
+  std::vector<size_t> alignments{1, 128};
+  const bool pages = allocationError(*device, page, page) == CL_SUCCESS;
+  expectHolds("alignment to pages", pages);
+  if (pages) alignments.push_back(page);
   for (const size_t bytes : {size_t(1), size_t(1000), size_t(3) << 20}) {
-    for (const size_t alignment : {size_t(1), size_t(128), size_t(4096)}) {
+    for (const size_t alignment : alignments) {
       auto memory = device->allocate(bytes, alignment);
       EXPECT_EQ(memory->size(), bytes);
       EXPECT_NE(memory->deviceAddress(), 0u);
@@ -67,8 +73,16 @@ TEST_P(MemoryContract, AllocationsTogetherStayWithinMemory) {
 }
 
 TEST_P(MemoryContract, ImportUsesTheHostsMemoryInPlace) {
-  alignas(128) uint32_t host[4] = {5, 6, 7, 8};
-  auto memory = device->import(host, sizeof host);
+  constexpr size_t page = 4096;
+  // Nothing else may lie in it: while it is imported its pages may be exchanged.
+  const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(page, page),
+                                                          std::free);
+  auto* const host = static_cast<uint32_t*>(pages.get());
+  for (uint32_t i = 0; i < 4; ++i) host[i] = 5 + i;
+  if (device->import(host, page)) {
+    expectHolds("import of a part of a page", device->import(host, 16) != nullptr);
+  }
+  auto memory = device->import(host, page);
   expectHolds("import", memory != nullptr);
   EXPECT_TRUE(memory || device->capabilities().shared_memory == port::shares_nothing);
   if (!memory) return;

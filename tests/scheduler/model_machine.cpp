@@ -1,9 +1,11 @@
 #include "tests/scheduler/model_machine.h"
 
+#include <array>
 #include <cstdlib>
 
 #include "backends/cpu/backend.h"
 #include "tests/scheduler/fake_platform.h"
+#include "tests/support/software_gpus.h"
 #include "tests/support/test_image.h"
 #include "tests/support/unit_sets.h"
 
@@ -57,37 +59,41 @@ class FakeMachine final : public Machine {
   FakePlatform platform_;
 };
 
-// The CPU and its compute units, made once: each has threads.
-struct CpuDevices {
-  explicit CpuDevices(bool private_memory) {
-    if (private_memory) setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
+// Devices that do things by themselves, made once: each has threads. The CPU and its compute units,
+// or the CPU and software GPUs.
+struct RealDevices {
+  explicit RealDevices(MachineKind kind) {
+    const bool gpus = kind == MachineKind::software_gpus;
+    if (kind == MachineKind::cpu_private) setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
     std::vector<std::unique_ptr<port::Backend>> backends;
     backends.push_back(cpu::makeBackend());
+    if (gpus) backends.push_back(softwareGpus());
     platform = new Platform(std::move(backends), std::make_unique<NoCompiler>());
     unsetenv("WEFT_CPU_PRIVATE_MEMORY");
-    list.push_back(platform->devices().front());
+    list = platform->devices();
     const uint32_t units = list[0]->capabilities().compute_units;
-    if (units < 2) return;
+    if (gpus || units < 2) return;
     for (auto& part : list[0]->port().partition(singles(2)))
       list.push_back(
           make<Device>(list[0], std::move(part), std::vector<cl_device_partition_property>{}));
   }
 
-  static CpuDevices& of(MachineKind kind) {
-    static auto* const shared = new CpuDevices(false);
-    static auto* const own = new CpuDevices(true);
-    return kind == MachineKind::cpu ? *shared : *own;
+  static RealDevices& of(MachineKind kind) {
+    static std::array<RealDevices*, 4> made{};
+    RealDevices*& devices = made.at(static_cast<size_t>(kind));
+    if (!devices) devices = new RealDevices(kind);
+    return *devices;
   }
 
   Platform* platform;  // as long as the process
   std::vector<Ref<Device>> list;
 };
 
-class CpuMachine final : public Machine {
+class RealMachine final : public Machine {
  public:
-  explicit CpuMachine(const Plan& plan) : cpu_(CpuDevices::of(plan.options.machine)) {
-    for (size_t d = 0; d < plan.devices.size(); ++d) devices_.push_back(cpu_.list.at(d));
-    context_ = make<Context>(*cpu_.platform, devices_, std::vector<cl_context_properties>{},
+  explicit RealMachine(const Plan& plan) : real_(RealDevices::of(plan.options.machine)) {
+    for (size_t d = 0; d < plan.devices.size(); ++d) devices_.push_back(real_.list.at(d));
+    context_ = make<Context>(*real_.platform, devices_, std::vector<cl_context_properties>{},
                              nullptr, nullptr);
     context_->setState(makeContextState(*context_));
   }
@@ -112,7 +118,7 @@ class CpuMachine final : public Machine {
   }
 
  private:
-  CpuDevices& cpu_;
+  RealDevices& real_;
   std::vector<Ref<Device>> devices_;
   Ref<Context> context_;
 };
@@ -121,11 +127,11 @@ class CpuMachine final : public Machine {
 
 std::unique_ptr<Machine> makeMachine(const Plan& plan) {
   if (plan.options.machine == MachineKind::fake) return std::make_unique<FakeMachine>(plan);
-  return std::make_unique<CpuMachine>(plan);
+  return std::make_unique<RealMachine>(plan);
 }
 
 int deviceCount(MachineKind kind) {
-  return kind == MachineKind::fake ? 3 : int(CpuDevices::of(kind).list.size());
+  return kind == MachineKind::fake ? 3 : int(RealDevices::of(kind).list.size());
 }
 
 }  // namespace weft::test::model

@@ -1,4 +1,5 @@
-// What plans (model.h) run on: devices made of software, or the CPU and its sub-devices.
+// What plans (model.h) run on: devices made of software, the CPU and its sub-devices, or the CPU
+// and software GPUs.
 #pragma once
 
 #include <memory>

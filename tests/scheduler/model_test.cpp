@@ -66,24 +66,31 @@ TEST_P(FailingModelTest, FailsWhatDependsAndNothingElse) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, FailingModelTest, testing::Values(1, 3));
 
-// The same on a real device, its sub-devices too, with memory in common and each with its own.
-class CpuModelTest : public testing::TestWithParam<MachineKind> {};
+// The same on devices that do things by themselves: the CPU and its sub-devices, with memory in
+// common and each with its own, and the CPU with GPUs.
+struct RealMachineCase {
+  const char* name;
+  MachineKind machine;
+  size_t alignment;
+};
+class RealMachineModelTest : public testing::TestWithParam<RealMachineCase> {};
 
-TEST_P(CpuModelTest, SeveralThreads) {
+TEST_P(RealMachineModelTest, SeveralThreads) {
   Options options;
-  options.machine = GetParam();
+  options.machine = GetParam().machine;
   options.max_devices = deviceCount(options.machine);
   options.shared_spaces = false;
   options.threads = 2;
-  options.alignment = 128;
+  options.alignment = GetParam().alignment;
   tryPrograms(options, std::chrono::milliseconds(1000));
 }
 
-INSTANTIATE_TEST_SUITE_P(Memory, CpuModelTest,
-                         testing::Values(MachineKind::cpu, MachineKind::cpu_private),
-                         [](const auto& info) {
-                           return info.param == MachineKind::cpu ? "Shared" : "Private";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Machines, RealMachineModelTest,
+    testing::Values(RealMachineCase{"Cpu", MachineKind::cpu, 128},
+                    RealMachineCase{"CpuPrivate", MachineKind::cpu_private, 128},
+                    RealMachineCase{"SoftwareGpus", MachineKind::software_gpus, 256}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace weft::test::model

@@ -75,7 +75,8 @@ Image testImage(const port::Target& target) {
   image.kind = ImageKind::executable;
   image.target = target;
   for (const Row& row : rows) image.kernels.push_back(describe(row));
-  std::ifstream file(WEFT_TEST_KERNELS, std::ios::binary);
+  const bool host = target.kind == port::TargetKind::host_cpu;
+  std::ifstream file(host ? WEFT_TEST_KERNELS : WEFT_TEST_SIMT_KERNELS, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const auto view = std::as_bytes(std::span(bytes));
   image.payload.assign(view.begin(), view.end());

@@ -1,4 +1,5 @@
-// An executable image of the kernels in kernels.cpp.
+// An executable image of the kernels in kernels.cpp, or of those in simt_kernels.cpp for software
+// GPUs.
 #pragma once
 
 #include <string_view>

@@ -1,31 +1,11 @@
-// The kernels of kernels.cl for software GPUs, in the form that compiler/gpu/host_module.h gives
-// them: a function of one work-item, and a table of its parameters.
+// The kernels of kernels.cl for software GPUs.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-#include "core/ports/launch.h"
+#include "tests/software_gpu/simt_kernel.h"
 
 using weft::port::GpuLaunch;
-
-extern "C" {
-uint32_t weft_simt_read_ptx_sreg_tid_x();
-uint32_t weft_simt_read_ptx_sreg_tid_y();
-uint32_t weft_simt_read_ptx_sreg_tid_z();
-uint32_t weft_simt_read_ptx_sreg_ctaid_x();
-uint32_t weft_simt_read_ptx_sreg_ctaid_y();
-uint32_t weft_simt_read_ptx_sreg_ctaid_z();
-uint32_t weft_simt_read_ptx_sreg_ntid_x();
-uint32_t weft_simt_read_ptx_sreg_ntid_y();
-uint32_t weft_simt_read_ptx_sreg_ntid_z();
-void* weft_simt_local();
-void weft_simt_barrier0();
-}
-
-#define WEFT_KERNEL_INFO(name, ...)                                                      \
-  [[gnu::visibility("default")]] extern const uint32_t name##_info[] asm(#name ".info"); \
-  const uint32_t name##_info[] = {__VA_ARGS__};
-#define WEFT_KERNEL(name) extern "C" [[gnu::visibility("default")]] void name
 
 namespace {
 

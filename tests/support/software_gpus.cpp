@@ -1,0 +1,13 @@
+#include "tests/support/software_gpus.h"
+
+#include "backends/hip/backend.h"
+
+namespace weft::test {
+
+std::unique_ptr<port::Backend> softwareGpus() {
+  static const std::string library[] = {WEFT_SOFTWARE_GPU_RUNTIME};
+  return std::make_unique<hip::Backend>(std::vector<hip::Backend::Open>{
+      [](auto& diagnostics) { return hip::openHipRuntime(diagnostics, library); }});
+}
+
+}  // namespace weft::test
