@@ -5,7 +5,6 @@
 
 #include "backends/hip/module.h"
 #include "core/error.h"
-#include "core/reaper.h"
 
 namespace weft::hip {
 namespace {
@@ -48,21 +47,16 @@ struct Shape {
 
 class Encoder {
  public:
-  Encoder(DeviceContext& context, StreamHandle stream, Borrowed& borrowed)
-      : context_(context), api_(context.api), stream_(stream), borrowed_(borrowed) {}
+  Encoder(DeviceContext& context, const Place& place, Borrowed& borrowed)
+      : context_(context),
+        api_(context.api),
+        place_(place),
+        stream_(place.stream),
+        borrowed_(borrowed) {}
 
   Status operator()(std::monostate) { return success; }
   Status operator()(const port::Launch& launch);
-  Status operator()(const port::HostCall& call) {
-    // On a thread of the runtime's, which must not be called there: what the function gives up is
-    // destroyed elsewhere. The operation keeps `call`.
-    const auto run = [](void* given) {
-      const RuntimeScope scope;
-      const auto& own = *static_cast<const port::HostCall*>(given);
-      own.function(own.user);
-    };
-    return api_.launchHostFunc(stream_, run, const_cast<port::HostCall*>(&call));
-  }
+  Status operator()(const port::HostCall& call) { return onHost(std::make_shared<HostPart>(call)); }
   Status operator()(const port::Copy& copy);
   Status operator()(const port::Fill& fill);
 
@@ -72,13 +66,19 @@ class Encoder {
   Status staged(const Shape& shape);
   Status piece(const Shape& shape, std::byte* source, std::byte* destination, size_t width,
                size_t rows, const StagingPool::Chunk& chunk);
-  Status onHost(const HostMove& move);
+  Status small(const Shape& shape, const StagingPool::Chunk& chunk);
+  bool touchesPinned(const End& end, const std::array<size_t, 3>& region) const;
+  Status transfer(std::byte* to, size_t to_pitch, std::byte* from, size_t from_pitch, size_t width,
+                  size_t rows);
+  Status onHost(const std::shared_ptr<HostPart>& part);
+  Status onHost(const HostMove& move) { return onHost(std::make_shared<HostPart>(move)); }
   Status fillRow(const port::Fill& fill);
   Status fillByDoubling(std::byte* at, const port::Fill& fill);
 
   DeviceContext& context_;
   const Api& api_;
-  StreamHandle stream_;
+  const Place& place_;
+  const StreamHandle stream_;
   Borrowed& borrowed_;
 };
 
@@ -149,6 +149,9 @@ Status Encoder::staged(const Shape& shape) {
   }
   const auto chunk = context_.runtime->staging.take(region[0] * region[1] * region[2]);
   borrowed_.chunks.push_back(chunk);
+  if (chunk.bytes == StagingPool::small_bytes && region[2] == 1 &&
+      !touchesPinned(from.pageable ? from : to, region))
+    return small(shape, chunk);
   const size_t width = std::min(region[0], chunk.bytes);
   const size_t rows = std::max<size_t>(1, chunk.bytes / region[0]);
   for (size_t z = 0; z < region[2]; ++z)
@@ -162,32 +165,61 @@ Status Encoder::staged(const Shape& shape) {
   return success;
 }
 
+// Where only a part of it is pinned, the device may use that part at any time.
+bool Encoder::touchesPinned(const End& end, const std::array<size_t, 3>& region) const {
+  return context_.runtime->registry.touches(
+      end.address, (region[1] - 1) * (region[1] > 1 ? end.row_pitch : 0) + region[0]);
+}
+
+// Without calls of the host in stream order, each of which costs more than the rest: the source is
+// read now, if nothing before can still write it, and the destination written by whoever notices
+// the end.
+Status Encoder::small(const Shape& shape, const StagingPool::Chunk& chunk) {
+  const auto& [region, from, to] = shape;
+  const size_t width = region[0], rows = region[1];
+  const size_t from_pitch = rows > 1 ? from.row_pitch : width;
+  const size_t to_pitch = rows > 1 ? to.row_pitch : width;
+  if (from.pageable) {
+    const HostMove move{chunk.host, width, from.address, from_pitch, width, rows};
+    if (!place_.held && place_.order.idle())
+      move.run();
+    else if (const Status status = onHost(move); status != success)
+      return status;
+    return transfer(to.address, to_pitch, chunk.host, width, width, rows);
+  }
+  const Status status = transfer(chunk.host, width, from.address, from_pitch, width, rows);
+  if (status != success) return status;
+  const HostMove move{to.address, to_pitch, chunk.host, width, width, rows};
+  borrowed_.last_part = std::make_shared<HostPart>(move);
+  place_.order.leave(borrowed_.last_part);
+  return success;
+}
+
+Status Encoder::transfer(std::byte* to, size_t to_pitch, std::byte* from, size_t from_pitch,
+                         size_t width, size_t rows) {
+  if (rows == 1) return api_.memcpyAsync(to, from, width, copy_default, stream_);
+  return api_.memcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, copy_default, stream_);
+}
+
 Status Encoder::piece(const Shape& shape, std::byte* source, std::byte* destination, size_t width,
                       size_t rows, const StagingPool::Chunk& chunk) {
   const size_t source_pitch = rows > 1 ? shape.source.row_pitch : width;
   const size_t destination_pitch = rows > 1 ? shape.destination.row_pitch : width;
-  const auto transfer = [&](std::byte* to, size_t to_pitch, std::byte* from, size_t from_pitch) {
-    if (rows == 1) return api_.memcpyAsync(to, from, width, copy_default, stream_);
-    return api_.memcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, copy_default, stream_);
-  };
   if (shape.source.pageable) {
     const Status status = onHost({chunk.host, width, source, source_pitch, width, rows});
-    return status != success ? status : transfer(destination, destination_pitch, chunk.host, width);
+    if (status != success) return status;
+    return transfer(destination, destination_pitch, chunk.host, width, width, rows);
   }
-  const Status status = transfer(chunk.host, width, source, source_pitch);
+  const Status status = transfer(chunk.host, width, source, source_pitch, width, rows);
   if (status != success) return status;
   return onHost({destination, destination_pitch, chunk.host, width, width, rows});
 }
 
-Status Encoder::onHost(const HostMove& move) {
-  borrowed_.moves.push_back(std::make_unique<HostMove>(move));
-  const auto run = [](void* user) {
-    const auto& m = *static_cast<const HostMove*>(user);
-    for (size_t row = 0; row < m.rows; ++row)
-      std::memmove(m.destination + row * m.destination_pitch, m.source + row * m.source_pitch,
-                   m.width);
-  };
-  return api_.launchHostFunc(stream_, run, borrowed_.moves.back().get());
+Status Encoder::onHost(const std::shared_ptr<HostPart>& part) {
+  borrowed_.parts.push_back(part);
+  place_.order.add(part);
+  const auto run = [](void* given) { static_cast<HostPart*>(given)->run(); };
+  return api_.launchHostFunc(stream_, run, part.get());
 }
 
 template <class T>
@@ -241,19 +273,23 @@ Status Encoder::fillByDoubling(std::byte* at, const port::Fill& fill) {
 
 }  // namespace
 
-Status encode(DeviceContext& context, StreamHandle stream, const port::Operation::Work& work,
+Status encode(DeviceContext& context, const Place& place, const port::Operation::Work& work,
               Borrowed& borrowed) noexcept {
   try {
-    return std::visit(Encoder(context, stream, borrowed), work);
+    return std::visit(Encoder(context, place, borrowed), work);
   } catch (const std::exception&) {  // no memory, pinned or ordinary
     return out_of_memory;
   }
 }
 
 void giveBack(DeviceContext& context, Borrowed& borrowed) noexcept {
+  // They use the chunks.
+  for (const auto& part : borrowed.parts) part->drop();
+  borrowed.parts.clear();
+  if (borrowed.last_part) borrowed.last_part->drop();
+  borrowed.last_part = nullptr;
   for (const auto& chunk : borrowed.chunks) context.runtime->staging.give(chunk);
   borrowed.chunks.clear();
-  borrowed.moves.clear();
   for (const PrintBuffer& buffer : borrowed.print_buffers) context.print_buffers.give(buffer);
   borrowed.print_buffers.clear();
 }

@@ -5,29 +5,29 @@
 #include <vector>
 
 #include "backends/hip/context.h"
+#include "backends/hip/host_order.h"
 #include "core/ports/device.h"
 
 namespace weft::hip {
 
-// A part of a copy that the host does, in stream order.
-struct HostMove {
-  std::byte* destination;
-  size_t destination_pitch;
-  const std::byte* source;
-  size_t source_pitch;
-  size_t width;
-  size_t rows;
-};
-
 // What an operation borrows until it has finished.
 struct Borrowed {
   std::vector<StagingPool::Chunk> chunks;
-  std::vector<std::unique_ptr<HostMove>> moves;
+  std::vector<std::shared_ptr<HostPart>> parts;
+  std::shared_ptr<HostPart> last_part;  // to be run when the operation has ended
   std::vector<PrintBuffer> print_buffers;
 };
 
+// Where an operation goes. `held`: it may start long after it was submitted, when something else
+// than what the stream did before lets it.
+struct Place {
+  StreamHandle stream;
+  HostOrder& order;
+  bool held;
+};
+
 // With the device current. A failure leaves what was enqueued before it in place.
-Status encode(DeviceContext& context, StreamHandle stream, const port::Operation::Work& work,
+Status encode(DeviceContext& context, const Place& place, const port::Operation::Work& work,
               Borrowed& borrowed) noexcept;
 
 void giveBack(DeviceContext& context, Borrowed& borrowed) noexcept;

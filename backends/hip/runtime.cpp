@@ -52,6 +52,14 @@ bool HostRegistry::covers(const void* host, size_t bytes) const noexcept {
   return find(*ranges, key(host), bytes) != ranges->end();
 }
 
+bool HostRegistry::touches(const void* host, size_t bytes) const noexcept {
+  const auto ranges = ranges_.lock();
+  auto it = ranges->lower_bound(key(host) + bytes);  // the first that begins behind it
+  if (it == ranges->begin()) return false;
+  --it;
+  return it->first + it->second.bytes > key(host);
+}
+
 WordPool::~WordPool() {
   const Current current(api_, 0);
   for (void* block : words_.lock()->blocks)

@@ -24,6 +24,8 @@ class HostRegistry {
   void adopt(void* host, size_t bytes);
   void release(void* host) noexcept;
   bool covers(const void* host, size_t bytes) const noexcept;
+  // Is any of it pinned?
+  bool touches(const void* host, size_t bytes) const noexcept;
 
  private:
   struct Range {

@@ -61,7 +61,7 @@ Status InOrderStream::wait(const HostWord& word, uint32_t at_least) noexcept {
   if (!api.streamWaitValue32) return not_supported;
   const Current current(api, core_->context->device);
   if (current.status() != success) return current.status();
-  return core_->between([&](StreamHandle stream) {
+  return core_->between(true, [&](StreamHandle stream) {
     return api.streamWaitValue32(stream, word.device, at_least, wait_value_gte, ~0u);
   });
 }
@@ -71,14 +71,14 @@ Status InOrderStream::wait(const Fence& fence) noexcept {
   const Current current(api, core_->context->device);
   if (current.status() != success) return current.status();
   return core_->between(
-      [&](StreamHandle stream) { return api.streamWaitEvent(stream, fence.event(), 0); });
+      true, [&](StreamHandle stream) { return api.streamWaitEvent(stream, fence.event(), 0); });
 }
 
 std::unique_ptr<Fence> InOrderStream::record() {
   const Api& api = core_->api;
   const Current current(api, core_->context->device);
   auto fence = std::make_unique<Fence>(core_->context);
-  const auto status = core_->between([&](StreamHandle stream) {
+  const auto status = core_->between(false, [&](StreamHandle stream) {
     return fence->event() ? api.eventRecord(fence->event(), stream) : out_of_memory;
   });
   return status == success ? std::move(fence) : nullptr;

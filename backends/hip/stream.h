@@ -42,7 +42,8 @@ class InOrderStream final : public port::Stream {
   // Beyond the port, which has no fences yet. What is submitted later waits, on the device.
   Status wait(const HostWord& word, uint32_t at_least) noexcept;
   Status wait(const Fence& fence) noexcept;
-  // A fence behind what was submitted so far; nullptr on failure.
+  // A fence behind what was submitted so far, of the device's part: what the host has to do for a
+  // small read may still be to come. nullptr on failure.
   std::unique_ptr<Fence> record();
 
  private:

@@ -70,7 +70,9 @@ void StreamCore::enqueue(Flight& flight) noexcept {
     flight.start = context->timed_events.take(status);
     if (flight.start) api.eventRecord(flight.start, handle_);
   }
-  flight.status = context->note(encode(*context, handle_, operation.work, flight.borrowed));
+  const bool held = held_ > completed_.load(std::memory_order_acquire);
+  flight.status =
+      context->note(encode(*context, {handle_, order_, held}, operation.work, flight.borrowed));
   if (timed) {
     Status status = success;
     flight.end = context->timed_events.take(status);
@@ -204,6 +206,8 @@ void StreamCore::complete(Flight& flight, Status status) noexcept {
   end = std::clamp(end, start, now);
   last_end_ = end;
   if (flight.status == success) flight.status = status;
+  if (flight.borrowed.last_part && flight.status == success) flight.borrowed.last_part->run();
+  completed_.store(flight.sequence, std::memory_order_release);
   context->timed_events.give(flight.start);
   if (flight.end) giveBack(*queue_.lock(), flight.end, context->timed_events);
   hip::giveBack(*context, flight.borrowed);

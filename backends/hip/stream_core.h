@@ -43,10 +43,12 @@ class StreamCore {
   void run() noexcept;
   void stop() noexcept;
 
-  // For what else is put into the stream, between operations. With the device current.
+  // For what else is put into the stream, between operations. With the device current. `holds`: it
+  // may hold up what comes behind it.
   template <class Call>
-  auto between(Call&& call) {
+  auto between(bool holds, Call&& call) {
     const std::lock_guard ordered(submitting_);
+    if (holds) held_ = sequence_ + 1;
     return call(handle_);
   }
 
@@ -124,12 +126,15 @@ class StreamCore {
   uint64_t sequence_ = 0;
   std::atomic<uint64_t> word_written_{0};
   uint64_t event_recorded_ = 0;
+  HostOrder order_;
+  uint64_t held_ = 0;  // the first flight behind the last thing that may hold it up
   // Whoever sets it completes flights: one at a time, in their order.
   std::atomic<bool> completing_{false};
   Guarded<Queue> queue_;
   std::condition_variable changed_;
-  std::atomic<size_t> pending_{0};  // submitted and not finished
-  std::atomic<size_t> queued_{0};   // of those, the ones in `queue_`
+  std::atomic<uint64_t> completed_{0};  // the last flight
+  std::atomic<size_t> pending_{0};      // submitted and not finished
+  std::atomic<size_t> queued_{0};       // of those, the ones in `queue_`
   std::atomic<size_t> marks_{0};
   port::Nanoseconds last_end_ = 0;  // under `completing_`
 };

@@ -153,6 +153,62 @@ TEST_P(CopyTest, HostToHostInStreamOrder) {
   EXPECT_EQ(back, values);
 }
 
+// All of it is in the stream before the first has begun, and each goes through the same words of
+// the host's that the one before it wrote.
+TEST_P(CopyTest, SmallCopiesKeepTheirOrderOnTheHost) {
+  constexpr size_t rounds = 40;
+  const auto counter = device->allocate(4, 4), all = device->allocate(rounds * 4, 4);
+  const uint32_t zero = 0;
+  write(*counter, &zero, 4);
+  GpuLaunchCase spin(*module, "spin", {1, 1, 1}, {1, 1, 1});
+  spin.value(uint64_t{5'000'000}).memory(counter.get());
+  GpuLaunchCase add(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  add.memory(counter.get());
+  uint32_t word = 77, copied = 77;
+  std::vector<std::unique_ptr<TestOperation>> operations;
+  const auto submit = [&](const port::Operation::Work& work) {
+    stream->submit(*operations.emplace_back(std::make_unique<TestOperation>(work)));
+  };
+  submit(spin.whole());
+  for (size_t i = 0; i < rounds; ++i) {
+    submit(add.whole());
+    submit(copyToHost(*counter, &word, 4));
+    if (i % 2) {
+      submit(copyToDevice(&word, *all, 4, i * 4));
+      continue;
+    }
+    submit(port::Copy{{nullptr, reinterpret_cast<std::byte*>(&word)},
+                      {nullptr, reinterpret_cast<std::byte*>(&copied)},
+                      {4, 1, 1}});
+    submit(copyToDevice(&copied, *all, 4, i * 4));
+  }
+  for (auto& operation : operations) {
+    ASSERT_TRUE(operation->wait());
+    ASSERT_EQ(operation->status, 0);
+  }
+  EXPECT_EQ(contents<uint32_t>(*all, rounds), numbers(rounds, 2));
+}
+
+// The runtime takes longer to call the host than for everything else.
+TEST_P(CopyTest, SmallCopiesDoNotCallTheHost) {
+  hip::Api& api = device->context()->runtime->provider->api;
+  static std::atomic<int> calls;
+  static decltype(api.launchHostFunc) launch;
+  launch = api.launchHostFunc;
+  calls = 0;
+  api.launchHostFunc = [](hip::StreamHandle on, void (*function)(void*), void* user) {
+    ++calls;
+    return launch(on, function, user);
+  };
+  const auto memory = device->allocate(40'000, 4);
+  const auto values = numbers(10'000);
+  write(*memory, values.data(), 40'000);
+  const auto back = contents<uint32_t>(*memory, 10'000);
+  EXPECT_EQ(calls, 0);
+  api.launchHostFunc = launch;
+  EXPECT_EQ(back, values);
+}
+
 TEST_P(CopyTest, Fills) {
   constexpr size_t bytes = 700 * 1024;
   const auto memory = device->allocate(bytes, 8);

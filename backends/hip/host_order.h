@@ -1,0 +1,65 @@
+// The host's part of a stream's copies.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/ports/device.h"
+
+namespace weft::hip {
+
+struct HostMove {
+  std::byte* destination;
+  size_t destination_pitch;
+  const std::byte* source;
+  size_t source_pitch;
+  size_t width;
+  size_t rows;
+
+  void run() const noexcept;
+};
+
+// What the host does for one operation, once: a move, or a call.
+class HostPart {
+ public:
+  explicit HostPart(const HostMove& move) : move_(move) {}
+  explicit HostPart(const port::HostCall& call) : call_(&call) {}
+
+  // First what it was made to follow. A second call waits for the first, and does nothing.
+  void run() noexcept;
+  // The operation has ended: nothing that it lent is touched any more.
+  void drop() noexcept;
+  bool done() const noexcept { return done_.load(std::memory_order_acquire); }
+
+ private:
+  friend class HostOrder;
+  HostMove move_{};
+  const port::HostCall* call_ = nullptr;  // the operation's
+  std::vector<std::shared_ptr<HostPart>> before_;
+  std::mutex running_;
+  std::atomic<bool> done_{false};
+};
+
+// The host's parts in the order of a stream. A call of the host in stream order costs the driver a
+// thread's wake-up, so a small read leaves its part to whoever notices its end. What comes behind
+// it in the stream and has a part of the host's, too, sees to it that it was done. Under the
+// stream's submitting lock.
+class HostOrder {
+ public:
+  // Is everything done that the host has a part in?
+  bool idle() noexcept;
+  // In stream order, behind all that was left to others.
+  void add(const std::shared_ptr<HostPart>& part);
+  // Left to who notices the operation's end.
+  void leave(const std::shared_ptr<HostPart>& part);
+
+ private:
+  void forget() noexcept;
+
+  std::deque<std::shared_ptr<HostPart>> parts_, left_;  // that are not done, as far as is known
+};
+
+}  // namespace weft::hip
