@@ -14,6 +14,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/amd_module.h"
+#include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/target_module.h"
 #include "compiler/gpu/unaligned.h"
@@ -180,6 +181,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
     limitGroups(kernel, info);
   }
   lowerGpuAtomics(*gpu.module);
+  if (image.target.kind == port::TargetKind::nvptx) keepSubnormalSums(*gpu.module);
   if (llvm::Error error = checkFunctions(*gpu.module)) return error;
   if (llvm::Error error = verify(*gpu.module)) return error;
   finishLowering(gpu, machine, image.target);

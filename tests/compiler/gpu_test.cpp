@@ -181,6 +181,20 @@ TEST_F(GpuTest, DotProductsCopiesAndFloatAtomics) {
   EXPECT_TRUE(contains(text, ".cas.b32")) << text;
 }
 
+// The instruction for global memory takes subnormal numbers for zero, so small ones are exchanged.
+TEST_F(GpuTest, SmallFloatsAreAddedByExchanging) {
+  const auto adding = [&](const char* value) {
+    return ptx(std::string("kernel void f(volatile global atomic_float* x, float y) {\n"
+                           "  atomic_fetch_add_explicit(x, ") +
+                   value + ", memory_order_relaxed, memory_scope_device);\n}",
+               "-cl-std=CL3.0");
+  };
+  const std::string any = adding("y"), large = adding("1.5f"), small = adding("0x1p-130f");
+  EXPECT_TRUE(contains(any, "atom.global.add.f32") && contains(any, ".cas.b32")) << any;
+  EXPECT_TRUE(contains(large, "atom.global.add.f32") && !contains(large, ".cas.b32")) << large;
+  EXPECT_TRUE(!contains(small, "atom.global.add.f32") && contains(small, ".cas.b32")) << small;
+}
+
 TEST_F(GpuTest, WorkGroupFunctionsShuffleWithinAWarp) {
   const Image image = gpuImage(
       "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
