@@ -260,7 +260,7 @@ Command* Command::nextInQueue() noexcept {
 
 void Command::submit() noexcept {
   submitted_ = true;
-  timed = queue() && queue()->profiling();
+  timed = isMeasured();
   wants_start = hasCallbacks();
   // A transfer has somebody who waits for it; and only the queue's own stream is flushed.
   observed = !queue() || event_wanted_ || timed || watched() || stream_ != &queue()->stream();

@@ -63,6 +63,8 @@ class Command : public Event, protected port::Operation {
   // prepare(), and no function of the application is called. It may be submitted while what is
   // ahead of it in the stream has not ended.
   virtual bool isDeviceWork() const { return false; }
+  // Somebody looks at when the device began and ended it.
+  virtual bool isMeasured() const { return queue() && queue()->profiling(); }
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
   // command.
   virtual void prepare() {}

@@ -39,6 +39,7 @@ class Part final : public LaunchCommand {
 
  private:
   void accesses(AccessList& list) override;
+  bool isMeasured() const override { return true; }
   port::GroupBox box() const override { return division_->split().box(slice_); }
   Code code() const override {
     const Division::Member& member = division_->member(member_);

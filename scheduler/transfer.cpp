@@ -55,11 +55,15 @@ void TransferCommand::count() noexcept {
   }
 }
 
-// What unified devices want to know of the link.
-void TransferCommand::measure() noexcept {
+// Unified devices want to know the link.
+bool TransferCommand::isMeasured() const {
   constexpr size_t least_bytes = size_t(1) << 16;
-  State& state = State::of(context());
-  if (!state.balances() || end_ - begin_ < least_bytes) return;
+  return State::of(context()).balances() && end_ - begin_ >= least_bytes;
+}
+
+void TransferCommand::measure() noexcept {
+  if (!isMeasured()) return;
+  const State& state = State::of(context());
   constexpr auto order = std::memory_order_relaxed;
   const uint64_t began = times_.started.load(order), ended = times_.ended.load(order);
   if (ended <= began) return;

@@ -24,6 +24,7 @@ class TransferCommand final : public Command {
 
  private:
   void prepare() override;
+  bool isMeasured() const override;
   void settle(cl_int status) noexcept override;
   void finalize(cl_int) noexcept override { object_ = nullptr; }
   std::string what() const override;
