@@ -35,11 +35,12 @@ void formatPrintf(const char* format, std::span<const std::byte> packed, std::st
 // Fits port::HostServices::print.
 void printToStdout(const char* format, const void* arguments, uint64_t bytes) noexcept;
 
-// Where kernels print that cannot call the host: this head, then `capacity` bytes of records, one
+// Where kernels print that cannot call the host: this head, and `capacity` bytes of records, one
 // behind the other, of which `used` were asked for. What is no longer there was not printed.
 struct PrintBufferHead {
   uint64_t used = 0;
   uint64_t capacity = 0;  // a multiple of 8
+  uint64_t records = 0;   // their address as the kernel sees it
 };
 // One call: this head, the format with one to eight zeros behind it, the packed arguments.
 struct PrintRecordHead {
@@ -47,7 +48,7 @@ struct PrintRecordHead {
   uint32_t format_bytes;
 };
 
-// Writes what `buffer`, head included, holds to stdout.
+// Writes what `buffer`, the head and the records behind it, holds to stdout.
 void printRecords(std::span<const std::byte> buffer) noexcept;
 
 }  // namespace weft

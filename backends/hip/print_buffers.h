@@ -9,14 +9,16 @@
 
 namespace weft::hip {
 
+// Kernels write their records over the link as they print: no launch copies more than the head.
 struct PrintBuffer {
-  void* device = nullptr;
-  std::byte* host = nullptr;  // pinned: what the device's held after the launch
+  void* device = nullptr;     // the head, where adding to it is cheap
+  std::byte* host = nullptr;  // pinned: the head after the launch, and the records
+  void* records = nullptr;    // those, as the device sees them
 };
 
 class PrintBuffers {
  public:
-  static constexpr size_t capacity = size_t(1) << 20;
+  static constexpr size_t capacity = size_t(8) << 20;
   static constexpr size_t bytes = sizeof(PrintBufferHead) + capacity;
 
   PrintBuffers(const Api& api, int device) : api_(api), device_(device) {}

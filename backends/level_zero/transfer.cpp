@@ -177,7 +177,8 @@ void Transfers::perform(const port::Fill& fill) {
 void Transfers::perform(const port::Launch& printing) {
   void* const device = print_buffer_.device();
   std::byte* const host = print_buffer_.host();
-  const PrintBufferHead head{0, PrintBuffer::capacity};
+  const PrintBufferHead head{0, PrintBuffer::capacity,
+                             reinterpret_cast<uintptr_t>(device) + sizeof(PrintBufferHead)};
   std::memcpy(host, &head, sizeof head);
   check(rows(static_cast<std::byte*>(device), 0, host, 0, sizeof head, 1), "a print buffer");
   wait();

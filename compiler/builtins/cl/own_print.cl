@@ -5,6 +5,7 @@
 typedef struct {
   atomic_ulong used;
   ulong capacity;
+  ulong records;
 } Buffer;
 
 // The launch's services: on such a device the buffer's address.
@@ -14,7 +15,7 @@ __private void* __weft_host_services(void) __attribute__((const));
 __global ulong* __weft_print_begin(ulong bytes) {
   __global Buffer* buffer = (__global Buffer*)(ulong)__weft_host_services();
   if (!buffer) return 0;
-  __global ulong* records = (__global ulong*)(buffer + 1);
+  __global ulong* records = (__global ulong*)buffer->records;
   const ulong at = __opencl_atomic_fetch_add(&buffer->used, bytes, memory_order_relaxed,
                                              memory_scope_device);
   if (at + bytes <= buffer->capacity) return records + at / sizeof(ulong);
