@@ -179,11 +179,14 @@ std::deque<FakeDevice::Entry>::iterator FakeDevice::next(uint32_t stream, bool u
 bool FakeDevice::start(uint32_t stream) {
   std::unique_lock lock(mutex_);
   const auto entry = next(stream, true);
-  if (entry == entries_.end()) return false;
-  entry->started = true;
-  entry->start = now();
-  port::Operation& operation = *entry->operation;
-  const port::Nanoseconds when = entry->start;
+  return entry != entries_.end() && startTaken(lock, *entry);
+}
+
+bool FakeDevice::startTaken(std::unique_lock<std::mutex>& lock, Entry& entry) {
+  entry.started = true;
+  entry.start = now();
+  port::Operation& operation = *entry.operation;
+  const port::Nanoseconds when = entry.start;
   lock.unlock();
   operation.started(when);
   return true;
@@ -212,14 +215,7 @@ bool FakeDevice::finishAny(uint64_t choice, port::OperationStatus status, bool o
     if (!e->taken && !blocked(*e) && !(only_start && e->started)) able.push_back(e);
   if (able.empty()) return false;
   const auto entry = able[choice % able.size()];
-  if (!only_start) return finishTaken(lock, entry, status);
-  entry->started = true;
-  entry->start = now();
-  port::Operation& operation = *entry->operation;
-  const port::Nanoseconds when = entry->start;
-  lock.unlock();
-  operation.started(when);
-  return true;
+  return only_start ? startTaken(lock, *entry) : finishTaken(lock, entry, status);
 }
 
 size_t FakeDevice::able() const {

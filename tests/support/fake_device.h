@@ -164,6 +164,7 @@ class FakeDevice final : public port::Device {
   // Under the lock. The entry that may run, or the end.
   std::deque<Entry>::iterator next(uint32_t stream, bool unstarted);
   bool blocked(const Entry& entry) const;
+  bool startTaken(std::unique_lock<std::mutex>& lock, Entry& entry);
   bool finishTaken(std::unique_lock<std::mutex>& lock, std::deque<Entry>::iterator entry,
                    port::OperationStatus status);
   void background(unsigned index);
