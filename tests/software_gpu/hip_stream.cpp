@@ -48,7 +48,10 @@ WEFT_HIP hipStreamWaitValue32(StreamHandle stream, void* address, uint32_t value
 }
 WEFT_HIP hipStreamWriteValue32(StreamHandle stream, void* address, uint32_t value, unsigned) {
   if (!machine().host_block.holds(address)) return weft::hip::invalid_value;
-  return enqueue(stream, [=] { wordAt(address).store(value, std::memory_order_release); });
+  return enqueue(stream, [=] {
+    if (of(stream).device().lost()) return;
+    wordAt(address).store(value, std::memory_order_release);
+  });
 }
 WEFT_HIP hipStreamAddCallback(StreamHandle stream, void (*callback)(StreamHandle, Status, void*),
                               void* user, unsigned) {
