@@ -39,6 +39,7 @@ bool hasRenderNode() {
 
 class Backend final : public port::Backend {
  public:
+  Backend(std::string library, bool asked) : library_(std::move(library)), asked_(asked) {}
   std::string_view name() const override { return "level_zero"; }
   std::vector<std::shared_ptr<port::Device>> discover(
       std::vector<port::Diagnostic>& diagnostics) override;
@@ -47,6 +48,11 @@ class Backend final : public port::Backend {
   using Devices = std::vector<std::shared_ptr<Device>>;
   void addDriver(const Api& api, ze_driver_handle_t handle, Devices& devices,
                  std::vector<port::Diagnostic>& diagnostics) const;
+  // False, with a line that says why, where nobody wants the loader opened.
+  static bool wished(std::vector<port::Diagnostic>& diagnostics);
+
+  const std::string library_;
+  const bool asked_;
 };
 
 template <class Handle, class Get>
@@ -82,19 +88,22 @@ void Backend::addDriver(const Api& api, ze_driver_handle_t handle, Devices& devi
   }
 }
 
+bool Backend::wished(std::vector<port::Diagnostic>& diagnostics) {
+  if (isGpuSetting("0")) {
+    diagnostics.push_back({"level_zero: switched off by WEFT_GPU=0"});
+    return false;
+  }
+  if (isGpuSetting("1") || isSet("ZE_ENABLE_ALT_DRIVERS") || hasRenderNode()) return true;
+  diagnostics.push_back({"level_zero: no GPU of Intel: there is no /dev/dri/renderD*"});
+  return false;
+}
+
 std::vector<std::shared_ptr<port::Device>> Backend::discover(
     std::vector<port::Diagnostic>& diagnostics) {
   Devices devices;
-  if (isGpuSetting("0")) {
-    diagnostics.push_back({"level_zero: switched off by WEFT_GPU=0"});
-    return {};
-  }
-  if (!isGpuSetting("1") && !isSet("ZE_ENABLE_ALT_DRIVERS") && !hasRenderNode()) {
-    diagnostics.push_back({"level_zero: no GPU of Intel: there is no /dev/dri/renderD*"});
-    return {};
-  }
+  if (!asked_ && !wished(diagnostics)) return {};
   try {
-    const Api* const api = openLoader(loader_name, diagnostics);
+    const Api* const api = openLoader(library_, diagnostics);
     if (!api) return {};
     const auto drivers = listOf<ze_driver_handle_t>(
         [&](auto... list) { return api->driverGet(list...); }, "the drivers");
@@ -111,6 +120,12 @@ std::vector<std::shared_ptr<port::Device>> Backend::discover(
 
 }  // namespace
 
-std::unique_ptr<port::Backend> makeBackend() { return std::make_unique<Backend>(); }
+std::unique_ptr<port::Backend> makeBackend() {
+  return std::make_unique<Backend>(loader_name, false);
+}
+
+std::unique_ptr<port::Backend> makeBackend(const std::string& library) {
+  return std::make_unique<Backend>(library, true);
+}
 
 }  // namespace weft::level_zero

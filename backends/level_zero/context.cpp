@@ -1,19 +1,21 @@
 #include "backends/level_zero/context.h"
 
-#include <ctime>
+#include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace weft::level_zero {
 namespace {
 
 constexpr uint32_t events_per_pool = 64;
+constexpr size_t page_bytes = 4096;
+constexpr port::Nanoseconds least_pause = 10'000, most_pause = 250'000;
+// A wait is made longer by no more than this part of it.
+constexpr port::Nanoseconds pause_part = 8;
+constexpr port::Nanoseconds life_sign = 20'000'000;
+constexpr port::Nanoseconds spin_ns = 30'000;
 
 }  // namespace
-
-port::Nanoseconds hostNow() noexcept {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
 
 Driver::Driver(const Api& table, ze_driver_handle_t driver) : api(table), handle(driver) {
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
@@ -58,6 +60,65 @@ void EventPool::give(ze_event_handle_t event) noexcept {
   if (!event) return;
   driver_.api.eventHostReset(event);
   events_.lock()->free.push_back(event);
+}
+
+Pool::~Pool() {
+  for (void* const block : pieces_.lock()->blocks) driver_.api.memFree(driver_.context, block);
+}
+
+bool Pool::grow(Pieces& pieces) noexcept {
+  const ze_host_mem_alloc_desc_t on_host{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
+  const ze_device_mem_alloc_desc_t on_device{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0,
+                                             0};
+  void* block = nullptr;
+  const ze_result_t result =
+      device_
+          ? driver_.api.memAllocDevice(driver_.context, &on_device, block_bytes_, page_bytes,
+                                       device_, &block)
+          : driver_.api.memAllocHost(driver_.context, &on_host, block_bytes_, page_bytes, &block);
+  if (result != ZE_RESULT_SUCCESS) return false;
+  pieces.blocks.push_back(block);
+  for (size_t at = 0; at + piece_bytes_ <= block_bytes_; at += piece_bytes_)
+    pieces.free.push_back(static_cast<std::byte*>(block) + at);
+  return true;
+}
+
+std::byte* Pool::take() noexcept {
+  auto pieces = pieces_.lock();
+  if (pieces->free.empty() && !grow(*pieces)) return nullptr;
+  std::byte* const piece = pieces->free.back();
+  pieces->free.pop_back();
+  return piece;
+}
+
+void Pool::give(std::byte* piece) noexcept {
+  if (piece) pieces_.lock()->free.push_back(piece);
+}
+
+ze_result_t DeviceContext::look(ze_event_handle_t event) noexcept {
+  if (const ze_result_t result = usable(); result != ZE_RESULT_SUCCESS) return result;
+  return note(api.eventQueryStatus(event));
+}
+
+ze_result_t DeviceContext::pause(ze_event_handle_t event, port::Nanoseconds since) noexcept {
+  constexpr uint64_t moment = 1;
+  const port::Nanoseconds waited = hostNow() - since;
+  if (waited < spin_ns) return ZE_RESULT_NOT_READY;
+  std::this_thread::sleep_for(
+      std::chrono::nanoseconds(std::clamp(waited / pause_part, least_pause, most_pause)));
+  if (waited < life_sign || waited % life_sign > 2 * most_pause) return ZE_RESULT_NOT_READY;
+  note(api.deviceGetStatus(device));
+  return usable() == ZE_RESULT_SUCCESS ? note(api.eventHostSynchronize(event, moment)) : usable();
+}
+
+ze_result_t DeviceContext::await(ze_event_handle_t event) noexcept {
+  const port::Nanoseconds since = hostNow();
+  ze_result_t result = look(event);
+  while (result == ZE_RESULT_NOT_READY) {
+    result = pause(event, since);
+    if (result == ZE_RESULT_NOT_READY) result = look(event);
+  }
+  return result;
 }
 
 }  // namespace weft::level_zero

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
-#include "backends/level_zero/api.h"
-#include "core/guarded.h"
+#include "backends/level_zero/clock.h"
+#include "backends/level_zero/pool.h"
 
 namespace weft::level_zero {
-
-port::Nanoseconds hostNow() noexcept;
 
 // A driver and its one context. Devices keep it.
 struct Driver {
@@ -25,7 +24,7 @@ struct Driver {
   ze_context_handle_t context = nullptr;
 };
 
-// Events that the host can wait for, made once and used again and again.
+// Events that the host can look at, made once and used again and again.
 class EventPool {
  public:
   EventPool(const Driver& driver, ze_device_handle_t device) : driver_(driver), device_(device) {}
@@ -48,16 +47,50 @@ class EventPool {
   Guarded<Events> events_;
 };
 
+// Queues of one kind.
+struct QueueGroup {
+  uint32_t ordinal = 0;
+  size_t pattern_bytes = 0;  // the longest that a command which fills repeats
+};
+
 struct DeviceContext {
+  static constexpr size_t small_bytes = size_t(64) << 10;
+  // Of the descriptors of one launch's images.
+  static constexpr size_t images_bytes = size_t(16) << 10;
+
   DeviceContext(std::shared_ptr<Driver> shared, ze_device_handle_t handle)
       : driver(std::move(shared)), device(handle) {}
+
+  // Passes a result on; one that says that the device is lost is remembered.
+  ze_result_t note(ze_result_t result) noexcept {
+    if (result == ZE_RESULT_ERROR_DEVICE_LOST) lost.store(true, std::memory_order_relaxed);
+    return result;
+  }
+  // That the device is lost, or success.
+  ze_result_t usable() const noexcept {
+    return lost.load(std::memory_order_relaxed) ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
+  }
+  // Returns when the event is set, or how that failed. Sleeps in between, longer and longer:
+  // drivers wait by looking, with the whole of a core.
+  ze_result_t await(ze_event_handle_t event) noexcept;
+  // One look at it.
+  ze_result_t look(ze_event_handle_t event) noexcept;
+  // Between looks of a wait that began at `since`: sleeps, and now and then has the driver itself
+  // wait for a moment, because some only then notice what became of the device.
+  ze_result_t pause(ze_event_handle_t event, port::Nanoseconds since) noexcept;
 
   const std::shared_ptr<Driver> driver;
   const Api& api = driver->api;
   const ze_device_handle_t device;
-  uint32_t compute_group = 0;  // the ordinal of the queues that run kernels
+  std::atomic<bool> lost{false};
+  QueueGroup compute;
+  QueueGroup copies;  // that of `compute` where there is no other
   std::array<uint64_t, 3> max_grid{1, 1, 1};
+  DeviceClock clock{api, device};
   EventPool events{*driver, device};
+  Pool times{*driver, nullptr, 2 * sizeof(uint64_t), 4096};
+  Pool small{*driver, nullptr, small_bytes, 16 * small_bytes};
+  Pool images{*driver, device, images_bytes, 16 * images_bytes};
 };
 
 }  // namespace weft::level_zero

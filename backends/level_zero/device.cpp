@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "backends/level_zero/memory.h"
 #include "backends/level_zero/module.h"
@@ -47,12 +48,13 @@ Device::Device(std::shared_ptr<Driver> driver, ze_device_handle_t handle, port::
   describeDriver();
   describeCode();
   describeMemory();
-  chooseQueues();
+  describeImages();
+  describeQueues();
 }
 
 void Device::describeDevice() {
   const Api& api = context_->api;
-  auto device = described<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES);
+  auto device = described<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2);
   check(api.deviceGetProperties(context_->device, &device), "the device's properties");
   require(device.type == ZE_DEVICE_TYPE_GPU, CL_DEVICE_NOT_FOUND, "no GPU");
   capabilities_.device_class = port::DeviceClass::gpu;
@@ -66,7 +68,10 @@ void Device::describeDevice() {
       std::max(device.numEUsPerSubslice * device.numSubslicesPerSlice * device.numSlices, 1u);
   capabilities_.max_clock_mhz = device.coreClockRate;
   capabilities_.max_allocation_bytes = device.maxMemAllocSize;
-  capabilities_.timer_resolution_ns = std::max<uint64_t>(device.timerResolution, 1);
+  // Of this version of the structure: ticks in a second.
+  capabilities_.timer_resolution_ns =
+      std::max<uint64_t>(1'000'000'000 / std::max<uint64_t>(device.timerResolution, 1), 1);
+  context_->clock.describe(device.timerResolution, device.timestampValidBits);
   capabilities_.host_unified_memory = (device.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) != 0;
 
   auto compute =
@@ -115,6 +120,7 @@ void Device::describeCode() {
   capabilities_.language_features.assign(std::begin(language_features),
                                          std::end(language_features));
   capabilities_.unordered_streams = true;
+  capabilities_.runs_ahead = true;
   capabilities_.printf = true;
   capabilities_.printf_buffer_bytes = PrintBuffer::capacity;
 }
@@ -146,7 +152,26 @@ void Device::describeMemory() {
         std::max<uint64_t>(capabilities_.global_cache.bytes, cache.cacheSize);
 }
 
-void Device::chooseQueues() {
+// Images are pixels in ordinary memory, which their descriptors point at.
+void Device::describeImages() {
+  constexpr size_t largest_pixel = 16;
+  constexpr size_t most_buffer_pixels = size_t{1} << 27;
+  capabilities_.images = true;
+  port::ImageLimits& limits = capabilities_.image_limits;
+  limits.width_2d = limits.height_2d = 16384;
+  limits.width_3d = limits.height_3d = limits.depth_3d = 2048;
+  limits.buffer_pixels =
+      std::min<size_t>(most_buffer_pixels, capabilities_.max_allocation_bytes / largest_pixel);
+  limits.array_size = 2048;
+  limits.read_arguments = 128;
+  limits.write_arguments = 64;
+  limits.read_write_arguments = 64;
+  limits.samplers = 16;
+  limits.pitch_alignment = 1;
+  limits.base_address_alignment = 1;
+}
+
+void Device::describeQueues() {
   const Api& api = context_->api;
   uint32_t count = 0;
   check(api.deviceGetCommandQueueGroupProperties(context_->device, &count, nullptr), "its queues");
@@ -155,11 +180,20 @@ void Device::chooseQueues() {
                  ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES));
   check(api.deviceGetCommandQueueGroupProperties(context_->device, &count, groups.data()),
         "its queues");
-  const auto computes = std::ranges::find_if(groups, [](const auto& group) {
-    return (group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0;
-  });
-  require(computes != groups.end(), CL_DEVICE_NOT_AVAILABLE, "no queue runs kernels");
-  context_->compute_group = static_cast<uint32_t>(computes - groups.begin());
+  std::optional<QueueGroup> compute, copies;
+  for (uint32_t i = 0; i < groups.size(); ++i) {
+    const auto& group = groups[i];
+    if (group.numQueues == 0) continue;
+    const QueueGroup one{i, group.maxMemoryFillPatternSize};
+    if (group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) {
+      if (!compute) compute = one;
+    } else if (group.flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) {
+      if (!copies) copies = one;
+    }
+  }
+  require(compute.has_value(), CL_DEVICE_NOT_AVAILABLE, "no queue runs kernels");
+  context_->compute = *compute;
+  context_->copies = copies.value_or(*compute);
 }
 
 void Device::connect(const Device& peer) {
@@ -170,6 +204,8 @@ void Device::connect(const Device& peer) {
       can)
     peers_.push_back(peer.capabilities_.memory_space);
 }
+
+bool Device::lost() const noexcept { return context_->lost.load(std::memory_order_relaxed); }
 
 bool Device::reaches(port::MemorySpace space) const {
   return space == port::host_space || space == capabilities_.memory_space ||
@@ -188,12 +224,15 @@ std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const por
 
 std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
   if (order == port::Order::unordered) return std::make_unique<UnorderedStream>(context_);
-  return std::make_unique<InOrderStream>(context_);
+  return std::make_unique<InOrderStream>(context_, context_->compute);
 }
 
 std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
   require(alignment <= base_alignment, CL_MEM_OBJECT_ALLOCATION_FAILURE,
           "more alignment than the device's memory is given");
+  require(bytes <= capabilities_.max_allocation_bytes, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "more than the device's largest allocation");
+  check(context_->usable(), "the device");
   return allocateDevice(context_, bytes, base_alignment);
 }
 
@@ -201,6 +240,7 @@ std::unique_ptr<port::Memory> Device::import(void*, size_t) { return nullptr; }
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");
+  require(image.kind == ImageKind::executable, CL_INVALID_BINARY, "the image is not linked");
   return std::make_unique<Module>(context_, image);
 }
 

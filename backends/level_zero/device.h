@@ -15,6 +15,7 @@ class Device final : public port::Device {
   bool reaches(port::MemorySpace space) const override;
   uint64_t freeMemory() const override { return capabilities_.global_memory_bytes; }
   port::ClockPair clocks() const override;
+  bool lost() const noexcept override;
   std::vector<std::shared_ptr<port::Device>> partition(
       std::span<const port::UnitSet> parts) override;
   std::unique_ptr<port::Stream> createStream(port::Order order) override;
@@ -30,7 +31,8 @@ class Device final : public port::Device {
   void describeDriver();
   void describeCode();
   void describeMemory();
-  void chooseQueues();
+  void describeImages();
+  void describeQueues();
 
   std::shared_ptr<DeviceContext> context_;
   port::Capabilities capabilities_;

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstring>
+#include <map>
 
 #include "backends/level_zero/api.h"
+#include "core/guarded.h"
 
 namespace weft::level_zero {
 namespace {
@@ -35,13 +37,15 @@ const Api* openLoader(const std::string& library, std::vector<port::Diagnostic>&
     diagnostics.push_back({"level_zero: " + library + ": " + why});
     return nullptr;
   };
-  static Api api;
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* const message = dlerror();
     const bool absent = !message || std::strncmp(message, library.c_str(), library.size()) == 0;
     return fail(absent ? "not found" : message);
   }
+  static Guarded<std::map<std::string, Api>> tables;
+  auto locked = tables.lock();
+  Api& api = (*locked)[library];
   if (const char* const missing = resolve(handle, api))
     return fail(std::string("lacks ") + missing);
   if (const ze_result_t result = api.init(ZE_INIT_FLAG_GPU_ONLY); result != ZE_RESULT_SUCCESS)

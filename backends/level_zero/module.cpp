@@ -1,12 +1,22 @@
 #include "backends/level_zero/module.h"
 
 #include <cstring>
+#include <span>
 
 #include "backends/common/grid.h"
 #include "core/error.h"
 
 namespace weft::level_zero {
 namespace {
+
+// Anything else is what the driver itself has made.
+bool isSpirv(std::span<const std::byte> payload) {
+  constexpr uint32_t magic = 0x07230203;
+  uint32_t first = 0;
+  if (payload.size() < sizeof first) return false;
+  std::memcpy(&first, payload.data(), sizeof first);
+  return first == magic;
+}
 
 std::string textOf(const Api& api, ze_module_build_log_handle_t log) {
   size_t bytes = 0;
@@ -41,13 +51,14 @@ void Module::destroy() noexcept {
 
 void Module::create(const Image& image) {
   const Api& api = context_->api;
-  const ze_module_desc_t description{ZE_STRUCTURE_TYPE_MODULE_DESC,
-                                     nullptr,
-                                     ZE_MODULE_FORMAT_IL_SPIRV,
-                                     image.payload.size(),
-                                     reinterpret_cast<const uint8_t*>(image.payload.data()),
-                                     "",
-                                     nullptr};
+  const ze_module_desc_t description{
+      ZE_STRUCTURE_TYPE_MODULE_DESC,
+      nullptr,
+      isSpirv(image.payload) ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE,
+      image.payload.size(),
+      reinterpret_cast<const uint8_t*>(image.payload.data()),
+      "",
+      nullptr};
   ze_module_build_log_handle_t log = nullptr;
   const ze_result_t result =
       api.moduleCreate(context_->driver->context, context_->device, &description, &module_, &log);
@@ -68,7 +79,10 @@ void Module::findKernels(const Image& image) {
     auto kernel = std::make_unique<Kernel>();
     const ze_kernel_desc_t description{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0,
                                        info.symbol.c_str()};
-    check(context_->api.kernelCreate(module_, &description, &kernel->handle), info.name.c_str());
+    const ze_result_t made = context_->api.kernelCreate(module_, &description, &kernel->handle);
+    require(made != ZE_RESULT_ERROR_INVALID_KERNEL_NAME, CL_INVALID_BINARY,
+            "the image lacks one of its kernels");
+    check(made, info.name.c_str());
     kernel->prints = info.uses_printf;
     kernels_.push_back(std::move(kernel));
     check(context_->api.kernelSetIndirectAccess(kernels_.back()->handle, everything),
@@ -76,7 +90,22 @@ void Module::findKernels(const Image& image) {
   }
 }
 
-ze_result_t Module::setArguments(const Kernel& kernel, const port::Launch& launch) const {
+size_t Module::describeImages(const port::Launch& launch, std::byte* images) {
+  size_t bytes = 0;
+  for (const port::LaunchArgument& argument : launch.arguments) {
+    if (argument.kind != ArgumentKind::image) continue;
+    port::ImageDescriptor descriptor;
+    std::memcpy(&descriptor, argument.value, sizeof descriptor);
+    descriptor.address = argument.memory->deviceAddress() + argument.offset;
+    if (bytes + sizeof descriptor <= DeviceContext::images_bytes)
+      std::memcpy(images + bytes, &descriptor, sizeof descriptor);
+    bytes += sizeof descriptor;
+  }
+  return bytes;
+}
+
+ze_result_t Module::setArguments(const Kernel& kernel, const port::Launch& launch,
+                                 const std::byte* images) const {
   const auto set = [&](size_t index, size_t bytes, const void* value) {
     return context_->api.kernelSetArgumentValue(kernel.handle, static_cast<uint32_t>(index), bytes,
                                                 value);
@@ -93,10 +122,8 @@ ze_result_t Module::setArguments(const Kernel& kernel, const port::Launch& launc
       const uint64_t address = base ? base + argument.offset : 0;
       result = set(i, sizeof address, address ? &address : nullptr);
     } else if (argument.kind == ArgumentKind::image) {
-      port::ImageDescriptor descriptor;
-      std::memcpy(&descriptor, argument.value, sizeof descriptor);
-      descriptor.address = argument.memory->deviceAddress() + argument.offset;
-      result = set(i, sizeof descriptor, &descriptor);
+      result = set(i, sizeof images, &images);
+      images += sizeof(port::ImageDescriptor);
     } else {
       result = set(i, argument.size, argument.value);
     }
@@ -106,13 +133,15 @@ ze_result_t Module::setArguments(const Kernel& kernel, const port::Launch& launc
 }
 
 ze_result_t Module::launch(ze_command_list_handle_t list, const port::Launch& launch,
-                           const void* print_buffer) const {
+                           const Places& places) const {
   const Api& api = context_->api;
+  if (launch.kernel >= kernels_.size()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   Kernel& kernel = *kernels_[launch.kernel];
   port::GpuLaunch hidden{*launch.record, {}};
-  hidden.record.services = static_cast<const port::HostServices*>(print_buffer);
+  hidden.record.services = static_cast<const port::HostServices*>(places.print_buffer);
   const std::lock_guard lock(kernel.mutex);
-  if (const ze_result_t result = setArguments(kernel, launch); result != ZE_RESULT_SUCCESS)
+  if (const ze_result_t result = setArguments(kernel, launch, places.images);
+      result != ZE_RESULT_SUCCESS)
     return result;
   const int result =
       forEachGrid(*launch.record, launch.slice, context_->max_grid, [&](const Grid& grid) -> int {

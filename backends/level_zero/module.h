@@ -16,10 +16,19 @@ class Module final : public port::Module {
   Module(std::shared_ptr<DeviceContext> context, const Image& image);
   ~Module() override;
 
-  bool prints(uint32_t kernel) const { return kernels_[kernel]->prints; }
-  // `print_buffer`: the device's address of one, for kernels that print.
+  bool prints(uint32_t kernel) const {
+    return kernel < kernels_.size() && kernels_[kernel]->prints;
+  }
+  // Descriptors of the launch's images for where `images` is to be. Returns their bytes.
+  static size_t describeImages(const port::Launch& launch, std::byte* images);
+  // Addresses on the device: of a buffer to print into, for kernels that do, and of the
+  // descriptors.
+  struct Places {
+    const void* print_buffer = nullptr;
+    const std::byte* images = nullptr;
+  };
   ze_result_t launch(ze_command_list_handle_t list, const port::Launch& launch,
-                     const void* print_buffer) const;
+                     const Places& places) const;
 
  private:
   // A kernel's arguments are the handle's, so whoever appends a launch holds `mutex`.
@@ -31,7 +40,8 @@ class Module final : public port::Module {
   void create(const Image& image);
   void findKernels(const Image& image);
   void destroy() noexcept;
-  ze_result_t setArguments(const Kernel& kernel, const port::Launch& launch) const;
+  ze_result_t setArguments(const Kernel& kernel, const port::Launch& launch,
+                           const std::byte* images) const;
 
   std::shared_ptr<DeviceContext> context_;
   ze_module_handle_t module_ = nullptr;

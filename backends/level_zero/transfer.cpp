@@ -9,10 +9,6 @@
 namespace weft::level_zero {
 namespace {
 
-// Drivers take at least these in a command that fills.
-constexpr size_t most_pattern_bytes = 16;
-constexpr uint64_t forever = std::numeric_limits<uint64_t>::max();
-
 bool isEmpty(const port::Copy& copy) {
   return copy.region[0] == 0 || copy.region[1] == 0 || copy.region[2] == 0;
 }
@@ -29,18 +25,20 @@ void moveRows(std::byte* to, size_t to_pitch, const std::byte* from, size_t from
 
 }  // namespace
 
-Transfers::Transfers(std::shared_ptr<DeviceContext> context)
+Transfers::Transfers(std::shared_ptr<DeviceContext> context, const QueueGroup& group)
     : context_(std::move(context)),
       api_(context_->api),
+      pattern_bytes_(group.pattern_bytes),
       staging_(*context_->driver),
       print_buffer_(context_) {
   const ze_command_queue_desc_t description{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                             nullptr,
-                                            context_->compute_group,
+                                            group.ordinal,
                                             0,
                                             0,
                                             ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
                                             ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  check(context_->usable(), "the device");
   check(api_.commandListCreateImmediate(context_->driver->context, context_->device, &description,
                                         &list_),
         "making a command list");
@@ -49,7 +47,8 @@ Transfers::Transfers(std::shared_ptr<DeviceContext> context)
 Transfers::~Transfers() { api_.commandListDestroy(list_); }
 
 std::byte* Transfers::hostOf(const port::Location& location) {
-  return location.memory ? location.memory->host() : location.host;
+  if (!location.memory) return location.host;
+  return location.memory->deviceAddress() ? nullptr : location.memory->host();
 }
 
 Transfers::End Transfers::endOf(const port::Location& location) {
@@ -59,12 +58,70 @@ Transfers::End Transfers::endOf(const port::Location& location) {
   return {address + location.offset, location.row_pitch, location.slice_pitch};
 }
 
-bool Transfers::needsHost(const port::Copy& copy) {
+bool Transfers::needsHost(const port::Copy& copy) const {
   return hostOf(copy.source) || hostOf(copy.destination);
 }
 
-bool Transfers::needsHost(const port::Fill& fill) {
-  return fill.pattern_size > most_pattern_bytes || fill.memory->host();
+bool Transfers::needsHost(const port::Fill& fill) const {
+  return fill.pattern_size > pattern_bytes_ || !fill.memory->deviceAddress();
+}
+
+bool Transfers::isFromHost(const port::Copy& copy) { return hostOf(copy.source) != nullptr; }
+
+bool Transfers::isSmall(const port::Copy& copy) const {
+  const auto& region = copy.region;
+  const bool both = hostOf(copy.source) && hostOf(copy.destination);
+  return !both && region[2] == 1 && region[0] <= DeviceContext::small_bytes &&
+         region[1] <= DeviceContext::small_bytes / std::max<size_t>(region[0], 1) &&
+         fitsRegion(copy.source) && fitsRegion(copy.destination);
+}
+
+ze_result_t Transfers::append(const port::Copy& copy, Borrowed& borrowed) {
+  if (isEmpty(copy)) return ZE_RESULT_SUCCESS;
+  borrowed.chunk = context_->small.take();
+  if (!borrowed.chunk) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  const End from = endOf(copy.source), to = endOf(copy.destination);
+  const size_t width = copy.region[0], count = copy.region[1];
+  if (isFromHost(copy)) {
+    moveRows(borrowed.chunk, width, from.address, from.row_pitch, width, count);
+    return rows(to.address, to.row_pitch, borrowed.chunk, width, width, count);
+  }
+  const ze_result_t result =
+      rows(borrowed.chunk, width, from.address, from.row_pitch, width, count);
+  if (result != ZE_RESULT_SUCCESS) return result;
+  borrowed.to_host = to.address;
+  borrowed.row_pitch = to.row_pitch;
+  borrowed.width = width;
+  borrowed.rows = count;
+  return result;
+}
+
+ze_result_t Transfers::append(const port::Launch& launch, Borrowed& borrowed,
+                              const void* print_buffer) {
+  const bool any = std::ranges::find(launch.arguments, ArgumentKind::image,
+                                     &port::LaunchArgument::kind) != launch.arguments.end();
+  if (any) {
+    borrowed.chunk = context_->small.take();
+    borrowed.images = context_->images.take();
+    if (!borrowed.chunk || !borrowed.images) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    const size_t bytes = Module::describeImages(launch, borrowed.chunk);
+    if (bytes > DeviceContext::images_bytes) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    ze_result_t result = rows(borrowed.images, 0, borrowed.chunk, 0, bytes, 1);
+    if (result == ZE_RESULT_SUCCESS)
+      result = api_.commandListAppendBarrier(list_, nullptr, 0, nullptr);
+    if (result != ZE_RESULT_SUCCESS) return result;
+  }
+  const auto& module = *static_cast<const Module*>(launch.module);
+  return module.launch(list_, launch, {print_buffer, borrowed.images});
+}
+
+void Borrowed::finish() const noexcept {
+  if (to_host) moveRows(to_host, row_pitch, chunk, width, width, rows);
+}
+
+void Borrowed::giveBack(DeviceContext& context) const noexcept {
+  context.small.give(chunk);
+  context.images.give(images);
 }
 
 ze_result_t Transfers::rows(std::byte* to, size_t to_pitch, const std::byte* from,
@@ -111,7 +168,7 @@ void Transfers::wait() {
   const ze_event_handle_t end = context_->events.take();
   if (!end) throw std::bad_alloc();
   ze_result_t result = api_.commandListAppendBarrier(list_, end, 0, nullptr);
-  if (result == ZE_RESULT_SUCCESS) result = api_.eventHostSynchronize(end, forever);
+  if (result == ZE_RESULT_SUCCESS) result = context_->await(end);
   context_->events.give(end);
   check(result, "a copy");
 }
@@ -157,7 +214,7 @@ void Transfers::perform(const port::Fill& fill) {
   const size_t most = std::min(fill.size, Staging::bytes / unit * unit);
   std::byte* const pattern = staging_.host();
   for (size_t i = 0; i < most; i += unit) std::memcpy(pattern + i, fill.pattern, unit);
-  const bool by_host = fill.memory->host() != nullptr;
+  const bool by_host = !fill.memory->deviceAddress();
   std::byte* const base =
       (by_host ? fill.memory->host() : reinterpret_cast<std::byte*>(fill.memory->deviceAddress())) +
       fill.offset;
@@ -182,9 +239,10 @@ void Transfers::perform(const port::Launch& printing) {
   std::memcpy(host, &head, sizeof head);
   check(rows(static_cast<std::byte*>(device), 0, host, 0, sizeof head, 1), "a print buffer");
   wait();
-  const auto& module = *static_cast<const Module*>(printing.module);
-  const ze_result_t launched = module.launch(list_, printing, device);
+  Borrowed borrowed;
+  const ze_result_t launched = append(printing, borrowed, device);
   wait();
+  borrowed.giveBack(*context_);
   check(launched, "a launch");
   check(rows(host, 0, static_cast<std::byte*>(device), 0, PrintBuffer::bytes, 1), "a print buffer");
   wait();

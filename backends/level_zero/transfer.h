@@ -9,23 +9,43 @@
 
 namespace weft::level_zero {
 
-// Belongs to one thread.
+// What an operation takes from the context's pools until it has ended. `chunk` is a piece of
+// DeviceContext::small: the host's end of a small copy, or of images' descriptors.
+struct Borrowed {
+  std::byte* chunk = nullptr;
+  std::byte* images = nullptr;
+  // Of what comes from the device; its rows lie one behind the other in `chunk`.
+  std::byte* to_host = nullptr;
+  size_t row_pitch = 0, width = 0, rows = 0;
+
+  // Does the host's part of it, when the device has done its own.
+  void finish() const noexcept;
+  void giveBack(DeviceContext& context) const noexcept;
+};
+
+// One thread at a time.
 class Transfers {
  public:
   // Throws.
-  explicit Transfers(std::shared_ptr<DeviceContext> context);
+  Transfers(std::shared_ptr<DeviceContext> context, const QueueGroup& group);
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
   ~Transfers();
 
   ze_command_list_handle_t list() const { return list_; }
 
-  // Does one end lie in host memory, or the pattern not fit into a command?
-  static bool needsHost(const port::Copy& copy);
-  static bool needsHost(const port::Fill& fill);
+  // Does one end lie in memory that only the host reaches, or the pattern not fit into a command?
+  bool needsHost(const port::Copy& copy) const;
+  bool needsHost(const port::Fill& fill) const;
+  static bool isFromHost(const port::Copy& copy);
+  // Of those that need the host: can append() do it?
+  bool isSmall(const port::Copy& copy) const;
 
-  // Between memories of devices; returns before it is done.
+  // Returns before it is done.
   ze_result_t append(const port::Copy& copy);
+  ze_result_t append(const port::Copy& copy, Borrowed& borrowed);
+  ze_result_t append(const port::Launch& launch, Borrowed& borrowed,
+                     const void* print_buffer = nullptr);
   ze_result_t append(const port::Fill& fill);
 
   // Returns when it is done. Nothing else may be under way on the list. Throws.
@@ -43,6 +63,7 @@ class Transfers {
     }
   };
   static End endOf(const port::Location& location);
+  // Where the host finds it, of memory that the device does not reach.
   static std::byte* hostOf(const port::Location& location);
   // `rows` rows of one slice through the staging memory.
   void piece(const port::Copy& copy, const End& from, const End& to, size_t width, size_t rows);
@@ -52,6 +73,7 @@ class Transfers {
 
   std::shared_ptr<DeviceContext> context_;
   const Api& api_;
+  const size_t pattern_bytes_;
   ze_command_list_handle_t list_ = nullptr;
   Staging staging_;
   PrintBuffer print_buffer_;

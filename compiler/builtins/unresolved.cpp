@@ -138,8 +138,9 @@ std::vector<std::string> unresolvedFunctions(const llvm::Module& module) {
 }
 
 std::vector<std::string> undefinedFunctions(const llvm::Module& module) {
-  return calledDeclarations(module,
-                            [](const llvm::Function& function) { return function.isIntrinsic(); });
+  return calledDeclarations(module, [](const llvm::Function& function) {
+    return function.isIntrinsic() || function.getName().starts_with("weft.std.");
+  });
 }
 
 }  // namespace weft::compiler

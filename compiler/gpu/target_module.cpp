@@ -243,8 +243,10 @@ class Copier {
       map_[&argument] = value;
     }
     clone(kernel, *made);
+    // With pointers for local memory the device takes pointers to images' descriptors, too: as
+    // many as a kernel may have would be more than its parameters.
     for (size_t i = 0; i < info.arguments.size(); ++i)
-      if (info.arguments[i].kind == ArgumentKind::image)
+      if (info.arguments[i].kind == ArgumentKind::image && local_ == LocalArguments::offsets)
         passByValue<port::ImageDescriptor>(*made->getArg(static_cast<unsigned>(i)));
     for (llvm::Instruction* place : llvm::reverse(places))
       place->insertBefore(&*made->getEntryBlock().begin());

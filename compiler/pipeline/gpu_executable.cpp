@@ -16,6 +16,7 @@
 #include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/spirv/prepare.h"
+#include "compiler/gpu/spirv/standard_functions.h"
 #include "compiler/gpu/target_module.h"
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/work_items.h"
@@ -199,6 +200,22 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   return llvm::Error::success();
 }
 
+llvm::StringSet<> definedFunctions(const llvm::Module& module) {
+  llvm::StringSet<> names;
+  for (const llvm::Function& function : module)
+    if (!function.isDeclaration()) names.insert(function.getName());
+  return names;
+}
+
+llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
+  const bool is_spirv = target.kind == port::TargetKind::spirv;
+  const llvm::StringSet<> own = definedFunctions(module);
+  if (is_spirv) useStandardFunctions(module, own);
+  if (llvm::Error error = linkBuiltins(module)) return error;
+  if (is_spirv) useStandardFunctions(module, own);
+  return defineOwnMath(module);
+}
+
 }  // namespace
 
 port::Target machineTarget(const Image& image) {
@@ -225,8 +242,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   llvm::StripDebugInfo(module);
   markPrintf(module, image.kernels);
   lowerPrintfToRecords(module);
-  if (llvm::Error error = linkBuiltins(module)) return error;
-  if (llvm::Error error = defineOwnMath(module)) return error;
+  if (llvm::Error error = linkFunctions(module, image.target)) return error;
   if (llvm::Error error = defineOwnWorkGroupFunctions(module)) return error;
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);

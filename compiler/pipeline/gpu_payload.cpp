@@ -37,7 +37,7 @@ void finishLowering(GpuModule& gpu, const llvm::TargetMachine& machine,
 
 llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachine& machine,
                                         const port::Target& target) {
-  if (target.kind == port::TargetKind::spirv) return writeSpirv(module);
+  if (target.kind == port::TargetKind::spirv) return writeSpirv(module, target);
   const bool text = target.kind == port::TargetKind::nvptx;
   auto code = emit(module, machine,
                    text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);

@@ -26,6 +26,12 @@ constexpr Difference differences[] = {
     {"software_gpu", "partition", "a GPU is not partitioned"},
     {"software_gpu", "services", "only a launch that prints brings a buffer for it"},
     {"software_gpu", "lane context", "work-items have registers instead"},
+    {"software_level_zero", "host address", "its memory is not the host's"},
+    {"software_level_zero", "alignment to pages", "no more than 256 bytes are asked for"},
+    {"software_level_zero", "import", "not yet"},
+    {"software_level_zero", "partition", "a GPU is not partitioned"},
+    {"software_level_zero", "services", "only a launch that prints brings a buffer for it"},
+    {"software_level_zero", "lane context", "work-items have registers instead"},
 };
 
 std::shared_ptr<port::Device> root(port::Backend& backend) {
@@ -59,13 +65,20 @@ std::shared_ptr<port::Device> fakeDevice() {
 }
 
 std::shared_ptr<port::Device> softwareGpu() { return root(*softwareGpus()); }
+std::shared_ptr<port::Device> softwareLevelZeroGpu() { return root(*softwareLevelZero()); }
+
+std::vector<Subject> makeSubjects() {
+  std::vector<Subject> all = {
+      {"cpu", cpuDevice},   {"cpu_one_unit", oneUnit},     {"cpu_private", privateCpuDevice},
+      {"fake", fakeDevice}, {"software_gpu", softwareGpu},
+  };
+  if (softwareLevelZero()) all.push_back({"software_level_zero", softwareLevelZeroGpu});
+  return all;
+}
 
 }  // namespace
 
-const std::vector<Subject> subjects = {
-    {"cpu", cpuDevice},   {"cpu_one_unit", oneUnit},     {"cpu_private", privateCpuDevice},
-    {"fake", fakeDevice}, {"software_gpu", softwareGpu},
-};
+const std::vector<Subject> subjects = makeSubjects();
 
 std::string subjectName(const ::testing::TestParamInfo<Subject>& info) { return info.param.name; }
 

@@ -60,14 +60,16 @@ class FakeMachine final : public Machine {
 };
 
 // Devices that do things by themselves, made once: each has threads. The CPU and its compute units,
-// or the CPU and software GPUs.
+// or the CPU and software GPUs, of one vendor or of two.
 struct RealDevices {
   explicit RealDevices(MachineKind kind) {
-    const bool gpus = kind == MachineKind::software_gpus;
+    const bool unlike = kind == MachineKind::unlike_gpus;
+    const bool gpus = kind == MachineKind::software_gpus || unlike;
     if (kind == MachineKind::cpu_private) setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
     std::vector<std::unique_ptr<port::Backend>> backends;
     backends.push_back(cpu::makeBackend());
     if (gpus) backends.push_back(softwareGpus());
+    if (auto others = unlike ? softwareLevelZero() : nullptr) backends.push_back(std::move(others));
     platform = new Platform(std::move(backends), std::make_unique<NoCompiler>());
     unsetenv("WEFT_CPU_PRIVATE_MEMORY");
     list = platform->devices();
@@ -79,7 +81,7 @@ struct RealDevices {
   }
 
   static RealDevices& of(MachineKind kind) {
-    static std::array<RealDevices*, 4> made{};
+    static std::array<RealDevices*, 5> made{};
     RealDevices*& devices = made.at(static_cast<size_t>(kind));
     if (!devices) devices = new RealDevices(kind);
     return *devices;

@@ -1,5 +1,5 @@
 // What plans (model.h) run on: devices made of software, the CPU and its sub-devices, or the CPU
-// and software GPUs.
+// and software GPUs, of one vendor or of two.
 #pragma once
 
 #include <memory>

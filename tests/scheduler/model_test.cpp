@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
     Machines, RealMachineModelTest,
     testing::Values(RealMachineCase{"Cpu", MachineKind::cpu, 128},
                     RealMachineCase{"CpuPrivate", MachineKind::cpu_private, 128},
-                    RealMachineCase{"SoftwareGpus", MachineKind::software_gpus, 256}),
+                    RealMachineCase{"SoftwareGpus", MachineKind::software_gpus, 256},
+                    RealMachineCase{"UnlikeGpus", MachineKind::unlike_gpus, 256}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

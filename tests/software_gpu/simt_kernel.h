@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/ports/launch.h"
+#include "tests/software_gpu/wire.h"
 
 extern "C" {
 uint32_t weft_simt_read_ptx_sreg_tid_x();
@@ -22,7 +23,7 @@ void weft_simt_barrier0();
 }
 
 // The bytes of all parameters and of local variables, the number of parameters, then the place and
-// size of each.
+// size of each; to the size of a local pointer's, local_parameter is added.
 #define WEFT_KERNEL_INFO(name, ...)                                                      \
   [[gnu::visibility("default")]] extern const uint32_t name##_info[] asm(#name ".info"); \
   const uint32_t name##_info[] = {__VA_ARGS__};

@@ -29,12 +29,16 @@ struct ControlRequest {
   char name[name_bytes] = {};
 };
 
+// Marks the size of a parameter that is a local pointer.
+inline constexpr uint32_t local_parameter = 1u << 31;
+
 // What host_module.h says about a kernel.
 struct KernelLayout {
   uint32_t parameter_bytes = 0;
   uint32_t local_bytes = 0;
   uint32_t parameters = 0;
   std::array<std::array<uint32_t, 2>, max_parameters> places{};  // offset and size
+  std::array<bool, max_parameters> local{};  // said by kernels that are written by hand
 };
 
 struct ControlAnswer {

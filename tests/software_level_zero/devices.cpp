@@ -1,6 +1,7 @@
 // Drivers, devices and contexts.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tests/software_level_zero/entry_points.h"
 
@@ -72,8 +73,10 @@ ze_result_t deviceGetProperties(ze_device_handle_t handle, ze_device_properties_
   properties->numThreadsPerEU = 1;
   properties->physicalEUSimdWidth = 1;
   properties->numEUsPerSubslice = properties->numSubslicesPerSlice = properties->numSlices = 1;
-  properties->timerResolution = 1;
-  properties->timestampValidBits = properties->kernelTimestampValidBits = 64;
+  properties->timerResolution = properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
+                                    ? ticks_per_second
+                                    : nanoseconds_per_tick;
+  properties->timestampValidBits = properties->kernelTimestampValidBits = timestamp_bits;
   std::memset(properties->uuid.id, device.ordinal() + 1, sizeof properties->uuid.id);
   std::snprintf(properties->name, sizeof properties->name, "Software Level Zero GPU %d",
                 device.ordinal());
@@ -114,10 +117,12 @@ ze_result_t deviceGetCacheProperties(ze_device_handle_t, uint32_t* count,
 }
 ze_result_t deviceGetQueueGroups(ze_device_handle_t, uint32_t* count,
                                  ze_command_queue_group_properties_t* properties) {
-  return listOf(1, count, properties, [](auto& one) {
-    one.flags =
-        ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
-    one.maxMemoryFillPatternSize = 16;
+  // The second only copies.
+  ze_command_queue_group_property_flags_t flags =
+      ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+  return listOf(queue_groups, count, properties, [&](auto& one) {
+    one.flags = std::exchange(flags, ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+    one.maxMemoryFillPatternSize = most_pattern_bytes;
     one.numQueues = 1;
   });
 }
@@ -126,8 +131,11 @@ ze_result_t deviceCanAccessPeer(ze_device_handle_t device, ze_device_handle_t pe
   *can = device == peer;
   return ok;
 }
-ze_result_t deviceGetGlobalTimestamps(ze_device_handle_t, uint64_t* host, uint64_t* device) {
-  *host = *device = now();
+ze_result_t deviceGetStatus(ze_device_handle_t device) { return state(deviceOf(device)); }
+ze_result_t deviceGetGlobalTimestamps(ze_device_handle_t handle, uint64_t* host, uint64_t* device) {
+  if (const ze_result_t result = state(deviceOf(handle)); result != ok) return result;
+  *host = now();
+  *device = ticks();
   return ok;
 }
 

@@ -5,6 +5,14 @@
 
 namespace weft::software {
 
+uint64_t ticks() {
+  constexpr Nanoseconds soon = 300'000'000;
+  constexpr uint64_t most = (uint64_t{1} << timestamp_bits) - 1;
+  static const Nanoseconds opened = now();
+  const uint64_t first = most - soon / nanoseconds_per_tick;
+  return (first + (now() - opened) / nanoseconds_per_tick) & most;
+}
+
 void ZeEvent::signal() {
   const std::lock_guard lock(mutex_);
   set_ = true;
@@ -80,14 +88,22 @@ ze_result_t eventHostSynchronize(ze_event_handle_t handle, uint64_t timeout) {
 ze_result_t listCreateImmediate(ze_context_handle_t, ze_device_handle_t device,
                                 const ze_command_queue_desc_t* description,
                                 ze_command_list_handle_t* list) {
-  if (description->ordinal != 0 || description->index != 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (description->ordinal >= queue_groups || description->index != 0)
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   if (const ze_result_t result = state(deviceOf(device)); result != ok) return result;
-  return hand(list, new ZeList(deviceOf(device)));
+  return hand(list, new ZeList(deviceOf(device), description->ordinal));
 }
 ze_result_t listDestroy(ze_command_list_handle_t list) { return destroy<ZeList>(list); }
 ze_result_t appendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t count,
                           ze_event_handle_t* waits) {
   return append(list, signal, count, waits, [] {});
+}
+
+ze_result_t appendWriteGlobalTimestamp(ze_command_list_handle_t list, uint64_t* to,
+                                       ze_event_handle_t signal, uint32_t count,
+                                       ze_event_handle_t* waits) {
+  if (!machine().host_heap.holds(to, sizeof *to)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return append(list, signal, count, waits, [to] { *to = ticks(); });
 }
 
 }  // namespace entry

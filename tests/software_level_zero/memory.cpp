@@ -6,8 +6,6 @@
 namespace weft::software {
 namespace {
 
-constexpr size_t most_pattern_bytes = 16;
-
 // Where the driver itself finds what lies at `address`; nullptr when all of it is in no one
 // allocation of a device's, and in none of the driver's on the host.
 std::byte* resolve(const void* address, size_t bytes) {

@@ -1,6 +1,7 @@
 // Modules: the SPIR-V that the driver is given, compiled for the host.
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <thread>
 
 #include "compiler/client/client.h"
@@ -51,20 +52,49 @@ bool fillParameters(const ZeKernel& kernel, const port::GpuLaunch& launch, Launc
     std::memcpy(request.parameters.data() + offset, value, bytes);
     return true;
   };
-  const size_t count = kernel.info.arguments.size();
+  const size_t count = kernel.arguments.size();
   const size_t fixed = local;
   for (size_t i = 0; i < count; ++i) {
-    if (kernel.info.arguments[i].kind == ArgumentKind::local_pointer) {
+    const ZeKernel::Argument& argument = kernel.arguments[i];
+    if (argument.local) {
       local = (local + local_alignment - 1) / local_alignment * local_alignment;
       const uint64_t offset = local - fixed;
       if (!place(i, &offset, sizeof offset)) return false;
-      local += kernel.local_bytes[i];
-    } else if (!place(i, kernel.values[i].data(), kernel.values[i].size())) {
+      local += argument.local_bytes;
+    } else if (!place(i, argument.value.data(), argument.value.size())) {
       return false;
     }
   }
   request.local_bytes = local;
-  return place(count, &launch, sizeof launch);
+  return count == kernel.layout.parameters || place(count, &launch, sizeof launch);
+}
+
+// What the processor runs as it is.
+ze_result_t loadModule(Device& device, std::span<const std::byte> code, std::optional<Image> image,
+                       ze_module_handle_t* module, ze_module_build_log_handle_t* log) {
+  const ControlAnswer answer = device.processor().load(code.data(), code.size());
+  if (!answer.ok) {
+    const ze_result_t refused = refuse(answer.message, log);
+    return image ? refused : ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
+  }
+  if (log) hand(log, new std::string);
+  return hand(module, new ZeModule{device, answer.value, std::move(image)});
+}
+
+ze_result_t handKernel(const ZeModule& module, const std::string& symbol, const KernelInfo* info,
+                       const char* name, ze_kernel_handle_t* kernel) {
+  const ControlAnswer answer = module.device.processor().find(module.handle, symbol);
+  if (!answer.ok) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+  const KernelLayout& layout = answer.layout;
+  // Behind those of SPIR-V's comes the driver's own.
+  const size_t count = info ? info->arguments.size() : layout.parameters;
+  if (info && layout.parameters != count + 1) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
+  auto* const made = new ZeKernel{name, answer.value, layout, {}, {}};
+  made->arguments.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    made->arguments[i].local =
+        info ? info->arguments[i].kind == ArgumentKind::local_pointer : layout.local[i];
+  return hand(kernel, made);
 }
 
 void execute(ZeList& list, const LaunchRequest& request) {
@@ -86,19 +116,20 @@ namespace entry {
 ze_result_t moduleCreate(ze_context_handle_t, ze_device_handle_t handle,
                          const ze_module_desc_t* description, ze_module_handle_t* module,
                          ze_module_build_log_handle_t* log) try {
+  Device& device = deviceOf(handle);
+  if (const ze_result_t result = state(device); result != ok) return result;
+  const auto given = std::as_bytes(std::span(description->pInputModule, description->inputSize));
+  if (description->format == ZE_MODULE_FORMAT_NATIVE)
+    return loadModule(device, given, std::nullopt, module, log);
   if (description->format != ZE_MODULE_FORMAT_IL_SPIRV)
     return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
   static port::Compiler* const compiler = makeCompiler().release();
   const port::CompileResult result = compiler->build(requestFor(*description));
   if (!result.ok) return refuse(result.log, log);
-  const auto image = readImage(result.image);
+  auto image = readImage(result.image);
   if (!image) return refuse("the image is damaged", log);
-  Device& device = deviceOf(handle);
-  const ControlAnswer answer =
-      device.processor().load(image->payload.data(), image->payload.size());
-  if (!answer.ok) return refuse(answer.message, log);
-  if (log) hand(log, new std::string);
-  return hand(module, new ZeModule{device, answer.value, *image});
+  const std::vector<std::byte> code = std::move(image->payload);
+  return loadModule(device, code, std::move(image), module, log);
 } catch (const std::exception& error) {
   return refuse(error.what(), log);
 }
@@ -117,18 +148,11 @@ ze_result_t buildLogDestroy(ze_module_build_log_handle_t log) { return destroy<s
 
 ze_result_t kernelCreate(ze_module_handle_t handle, const ze_kernel_desc_t* description,
                          ze_kernel_handle_t* kernel) {
-  auto& module = of<ZeModule>(handle);
-  for (const KernelInfo& info : module.image.kernels) {
-    if (info.name != description->pKernelName) continue;
-    const ControlAnswer answer = module.device.processor().find(module.handle, info.symbol);
-    const size_t count = info.arguments.size();
-    // The hidden one is the last.
-    if (!answer.ok || answer.layout.parameters != count + 1) break;
-    auto* const made = new ZeKernel{module, info, answer.value, answer.layout, {}, {}, {}};
-    made->values.resize(count);
-    made->local_bytes.resize(count);
-    return hand(kernel, made);
-  }
+  const auto& module = of<ZeModule>(handle);
+  const char* const name = description->pKernelName;
+  if (!module.image) return handKernel(module, name, nullptr, name, kernel);
+  for (const KernelInfo& info : module.image->kernels)
+    if (info.name == name) return handKernel(module, info.symbol, &info, name, kernel);
   return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
 }
 ze_result_t kernelDestroy(ze_kernel_handle_t kernel) { return destroy<ZeKernel>(kernel); }
@@ -141,15 +165,16 @@ ze_result_t kernelSetGroupSize(ze_kernel_handle_t kernel, uint32_t x, uint32_t y
 ze_result_t kernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, size_t bytes,
                                    const void* value) {
   auto& kernel = of<ZeKernel>(handle);
-  if (index >= kernel.values.size()) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
-  if (kernel.info.arguments[index].kind == ArgumentKind::local_pointer) {
-    kernel.local_bytes[index] = bytes;
+  if (index >= kernel.arguments.size()) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+  ZeKernel::Argument& argument = kernel.arguments[index];
+  if (argument.local) {
+    argument.local_bytes = bytes;
     return value ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ok;
   }
   if (bytes != kernel.layout.places[index][1]) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
   // Without a value it is a null pointer.
-  kernel.values[index].assign(bytes, std::byte{0});
-  if (value) std::memcpy(kernel.values[index].data(), value, bytes);
+  argument.value.assign(bytes, std::byte{0});
+  if (value) std::memcpy(argument.value.data(), value, bytes);
   return ok;
 }
 ze_result_t kernelSetIndirectAccess(ze_kernel_handle_t, ze_kernel_indirect_access_flags_t) {
@@ -160,14 +185,15 @@ ze_result_t appendLaunchKernel(ze_command_list_handle_t list, ze_kernel_handle_t
                                const ze_group_count_t* groups, ze_event_handle_t signal,
                                uint32_t count, ze_event_handle_t* waits) {
   const auto& kernel = of<ZeKernel>(handle);
-  if (machine().faults.launches.strikes()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (!of<ZeList>(list).runs_kernels || machine().faults.launches.strikes())
+    return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   if (kernel.block[0] == 0) return ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION;
   const auto request = std::make_shared<LaunchRequest>();
   request->function = kernel.function;
   request->grid = {groups->groupCountX, groups->groupCountY, groups->groupCountZ};
   request->block = kernel.block;
   request->parameter_bytes = kernel.layout.parameter_bytes;
-  std::snprintf(request->name, sizeof request->name, "%s", kernel.info.name.c_str());
+  std::snprintf(request->name, sizeof request->name, "%s", kernel.name.c_str());
   if (!fillParameters(kernel, launchOf(kernel.block, *groups), *request))
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   if (request->local_bytes > max_local_bytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;

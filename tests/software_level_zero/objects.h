@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,16 @@
 namespace weft::software {
 
 inline constexpr ze_result_t ok = ZE_RESULT_SUCCESS;
+
+inline constexpr uint32_t queue_groups = 2;
+inline constexpr size_t most_pattern_bytes = 16;
+
+// The devices' clock: slower than the host's, and a short while after the driver was opened its
+// counter has no more bits and begins anew.
+inline constexpr uint32_t timestamp_bits = 32;
+inline constexpr uint64_t nanoseconds_per_tick = 40;
+inline constexpr uint64_t ticks_per_second = 1'000'000'000 / nanoseconds_per_tick;
+uint64_t ticks();
 
 struct ZeEvent {
   void signal();
@@ -43,24 +54,29 @@ struct ZeEventOfPool {
 
 // An immediate one: a stream that begins at once with what is appended.
 struct ZeList {
-  explicit ZeList(Device& device) : stream(device) {}
+  ZeList(Device& device, uint32_t group) : stream(device), runs_kernels(group == 0) {}
   Stream stream;
+  const bool runs_kernels;
 };
 
 struct ZeModule {
   Device& device;
-  uint64_t handle;  // the processor's
-  Image image;
+  uint64_t handle;             // the processor's
+  std::optional<Image> image;  // of SPIR-V: what the compiler made of it
 };
 
 struct ZeKernel {
-  ZeModule& module;
-  const KernelInfo& info;
+  struct Argument {
+    bool local = false;
+    std::vector<std::byte> value;
+    size_t local_bytes = 0;
+  };
+
+  std::string name;
   uint64_t function;
   KernelLayout layout;
+  std::vector<Argument> arguments;
   std::array<uint32_t, 3> block{0, 0, 0};
-  std::vector<std::vector<std::byte>> values;  // by argument; of a local pointer, empty
-  std::vector<size_t> local_bytes;
 };
 
 template <class T, class Handle>

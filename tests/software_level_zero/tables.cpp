@@ -36,6 +36,7 @@ WEFT_TABLE zeGetDeviceProcAddrTable(ze_api_version_t, ze_device_dditable_t* tabl
   table->pfnGetMemoryProperties = entry::deviceGetMemoryProperties;
   table->pfnGetCacheProperties = entry::deviceGetCacheProperties;
   table->pfnCanAccessPeer = entry::deviceCanAccessPeer;
+  table->pfnGetStatus = entry::deviceGetStatus;
   table->pfnGetGlobalTimestamps = entry::deviceGetGlobalTimestamps;
   return ok;
 }
@@ -48,6 +49,7 @@ WEFT_TABLE zeGetCommandListProcAddrTable(ze_api_version_t, ze_command_list_ddita
   table->pfnCreateImmediate = entry::listCreateImmediate;
   table->pfnDestroy = entry::listDestroy;
   table->pfnAppendBarrier = entry::appendBarrier;
+  table->pfnAppendWriteGlobalTimestamp = entry::appendWriteGlobalTimestamp;
   table->pfnAppendMemoryCopy = entry::appendMemoryCopy;
   table->pfnAppendMemoryCopyRegion = entry::appendMemoryCopyRegion;
   table->pfnAppendMemoryFill = entry::appendMemoryFill;

@@ -14,6 +14,7 @@ using weft::port::GpuLaunch;
 namespace {
 
 constexpr uint32_t launch_bytes = sizeof(GpuLaunch);
+constexpr uint32_t local_pointer = sizeof(uint64_t) | weft::software::local_parameter;
 constexpr uint32_t local_variable_bytes = 128;  // of local_memory; arguments begin behind
 
 bool first() {
@@ -143,8 +144,8 @@ WEFT_KERNEL(float_state)(const One<uint32_t>& p) {
   if (first()) p.data[group(p.launch)] = _mm_getcsr() & ~0x3fu;
 }
 
-WEFT_KERNEL_INFO(local_memory, sizeof(LocalMemory), local_variable_bytes, 4, 0, 8, 8, 8, 16, 8, 24,
-                 launch_bytes)
+WEFT_KERNEL_INFO(local_memory, sizeof(LocalMemory), local_variable_bytes, 4, 0, 8, 8, local_pointer,
+                 16, local_pointer, 24, launch_bytes)
 WEFT_KERNEL(local_memory)(const LocalMemory& p) {
   if (!first()) return;
   const uint64_t g = group(p.launch);

@@ -1,6 +1,7 @@
 #include "tests/support/software_gpus.h"
 
 #include "backends/hip/backend.h"
+#include "backends/level_zero/backend.h"
 
 namespace weft::test {
 
@@ -8,6 +9,11 @@ std::unique_ptr<port::Backend> softwareGpus() {
   static const std::string library[] = {WEFT_SOFTWARE_GPU_RUNTIME};
   return std::make_unique<hip::Backend>(std::vector<hip::Backend::Open>{
       [](auto& diagnostics) { return hip::openHipRuntime(diagnostics, library); }});
+}
+
+std::unique_ptr<port::Backend> softwareLevelZero() {
+  const std::string library = WEFT_SOFTWARE_LEVEL_ZERO;
+  return library.empty() ? nullptr : level_zero::makeBackend(library);
 }
 
 }  // namespace weft::test

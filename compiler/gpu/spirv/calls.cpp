@@ -4,6 +4,7 @@
 #include <spirv/unified1/OpenCL.std.h>
 
 #include "compiler/gpu/spirv/function.h"
+#include "compiler/gpu/spirv/standard_functions.h"
 
 namespace weft::compiler::emit {
 namespace {
@@ -89,6 +90,7 @@ const FunctionWriter::CallRow FunctionWriter::call_rows[] = {
     {"llvm.ssub.sat.", &FunctionWriter::extended, OpenCLLIB::SSub_sat},
     {"llvm.usub.sat.", &FunctionWriter::extended, OpenCLLIB::USub_sat},
     {"weft.mul_hi.u", &FunctionWriter::extended, OpenCLLIB::UMul_hi},
+    {"weft.std.", &FunctionWriter::standard},
     {"weft.mul_hi.s", &FunctionWriter::extended, OpenCLLIB::SMul_hi},
     {"llvm.fptoui.sat.", &FunctionWriter::saturate, static_cast<uint32_t>(Op::OpConvertFToU)},
     {"llvm.fptosi.sat.", &FunctionWriter::saturate, static_cast<uint32_t>(Op::OpConvertFToS)},
@@ -119,6 +121,13 @@ void FunctionWriter::extended(const llvm::CallInst& call, uint32_t with) {
   std::vector<uint32_t> words{module_.extendedInstructions(), with};
   for (const llvm::Use& argument : call.args())
     if (argument->getType() == call.getType()) words.push_back(id(argument.get()));
+  define(call, Op::OpExtInst, words);
+}
+
+void FunctionWriter::standard(const llvm::CallInst& call, uint32_t) {
+  const auto number = standardInstruction(call.getCalledFunction()->getName());
+  std::vector<uint32_t> words{module_.extendedInstructions(), number.value()};
+  for (const llvm::Use& argument : call.args()) words.push_back(id(argument.get()));
   define(call, Op::OpExtInst, words);
 }
 

@@ -72,6 +72,7 @@ class FunctionWriter {
   // Calls of what the target has.
   void nothing(const llvm::CallInst& call, uint32_t with);
   void extended(const llvm::CallInst& call, uint32_t with);
+  void standard(const llvm::CallInst& call, uint32_t with);
   void saturate(const llvm::CallInst& call, uint32_t with);
   void place(const llvm::CallInst& call, uint32_t with);
   void barrier(const llvm::CallInst& call, uint32_t with);

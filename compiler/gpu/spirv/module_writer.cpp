@@ -16,12 +16,16 @@ class ModuleWriter final : public Surroundings {
   explicit ModuleWriter(const llvm::Module& module)
       : module_(module), types_(module.getDataLayout()) {}
 
-  std::vector<uint32_t> write() {
+  std::vector<uint32_t> write(const port::Target& target) {
     for (const llvm::Function& function : module_)
       if (!function.isDeclaration())
         functions_.append(FunctionWriter(function, types_, *this).write());
     for (const llvm::Function& function : module_)
       if (function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL) addEntryPoint(function);
+    // Drivers refuse it without a word, or crash.
+    if (types_.capabilities().contains(spv::Capability::Float64) &&
+        !llvm::StringRef(target.features).contains("fp64"))
+      refuse("double for a device without");
     return assemble();
   }
 
@@ -113,9 +117,9 @@ class ModuleWriter final : public Surroundings {
 }  // namespace
 }  // namespace emit
 
-llvm::Expected<port::Bytes> writeSpirv(const llvm::Module& module) {
+llvm::Expected<port::Bytes> writeSpirv(const llvm::Module& module, const port::Target& target) {
   try {
-    const std::vector<uint32_t> words = emit::ModuleWriter(module).write();
+    const std::vector<uint32_t> words = emit::ModuleWriter(module).write(target);
     port::Bytes bytes(words.size() * sizeof(uint32_t));
     std::memcpy(bytes.data(), words.data(), bytes.size());
     return bytes;

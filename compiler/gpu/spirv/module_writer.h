@@ -11,7 +11,7 @@
 namespace weft::compiler {
 
 // `module` is what makeSpirvModule (prepare.h) leaves. Fails, naming it, on what SPIR-V has no
-// words for.
-llvm::Expected<port::Bytes> writeSpirv(const llvm::Module& module);
+// words for, and on numbers of type double where the target's features lack "fp64".
+llvm::Expected<port::Bytes> writeSpirv(const llvm::Module& module, const port::Target& target);
 
 }  // namespace weft::compiler

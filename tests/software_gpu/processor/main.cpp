@@ -113,6 +113,11 @@ void find(const ControlRequest& request, ControlAnswer& answer) {
   answer.layout.local_bytes = info[1];
   answer.layout.parameters = info[2];
   std::memcpy(answer.layout.places.data(), info + 3, info[2] * 2 * sizeof(uint32_t));
+  for (uint32_t i = 0; i < info[2]; ++i) {
+    uint32_t& size = answer.layout.places[i][1];
+    answer.layout.local[i] = (size & local_parameter) != 0;
+    size &= ~local_parameter;
+  }
 }
 
 void serve() {

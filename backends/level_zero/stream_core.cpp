@@ -1,0 +1,360 @@
+#include "backends/level_zero/stream_core.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "backends/level_zero/module.h"
+#include "core/reaper.h"
+
+namespace weft::level_zero {
+namespace {
+
+// How long the thread looks before it sleeps.
+constexpr port::Nanoseconds spin_ns = 30'000;
+// Operations that nobody observes hold memory until their end is told.
+constexpr uint64_t most_unmarked = 64;
+
+void relax() {
+  for (int i = 0; i < 16; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const QueueGroup& group)
+    : context(std::move(shared)), api(context->api), transfers_(context, group) {}
+
+StreamCore::~StreamCore() {
+  for (const Mark& mark : queue_.lock()->marks) context->events.give(mark.event);
+}
+
+bool StreamCore::needsHost(const port::Operation::Work& work) const noexcept {
+  if (const auto* launch = std::get_if<port::Launch>(&work))
+    return static_cast<const Module*>(launch->module)->prints(launch->kernel);
+  if (const auto* copy = std::get_if<port::Copy>(&work)) {
+    if (!transfers_.needsHost(*copy)) return false;
+    // Bytes on their way into host memory must be there before anything is read from it.
+    const bool reads_first = Transfers::isFromHost(*copy) && reads_.load() > 0;
+    return !transfers_.isSmall(*copy) || reads_first;
+  }
+  if (const auto* fill = std::get_if<port::Fill>(&work)) return transfers_.needsHost(*fill);
+  return std::holds_alternative<port::HostCall>(work);
+}
+
+void StreamCore::submit(port::Operation& operation) noexcept {
+  pending_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard ordered(submitting_);
+  if (!hold(operation)) return append(operation);
+  closeBatch();
+}
+
+// True when the operation has to wait for the host's part in it, or in one before.
+bool StreamCore::hold(port::Operation& operation) noexcept {
+  bool sleeping = false;
+  {
+    auto locked = queue_.lock();
+    if (locked->waiting.empty() && !needsHost(operation.work)) return false;
+    locked->waiting.push_back(&operation);
+    queued_.fetch_add(1, std::memory_order_release);
+    sleeping = locked->sleeping;
+  }
+  if (sleeping) changed_.notify_one();
+  return true;
+}
+
+void StreamCore::append(port::Operation& operation) noexcept {
+  Flight flight;
+  flight.operation = &operation;
+  flight.submitted = hostNow();
+  flight.sequence = ++sequence_;
+  flight.result = context->usable();
+  const bool timed = operation.timed || operation.wants_start;
+  if (flight.result == ZE_RESULT_SUCCESS) {
+    if (timed) beginTimes(flight);
+    flight.result = context->note(appendWork(flight));
+  }
+  const bool recent = sequence_ - marked_ < most_unmarked;
+  if (recent && !operation.observed && !timed && flight.result == ZE_RESULT_SUCCESS) {
+    flight.result = context->note(barrier(nullptr));
+    return push(std::move(flight), nullptr);
+  }
+  const Mark mark = makeMark(flight.times);
+  push(std::move(flight), &mark);
+}
+
+// Without a place for its times it gets those of the host.
+void StreamCore::beginTimes(Flight& flight) noexcept {
+  flight.base = context->clock.base(flight.submitted);
+  flight.times = reinterpret_cast<uint64_t*>(context->times.take());
+  if (!flight.times) return;
+  if (flight.operation->wants_start) flight.began = context->events.take();
+  const ze_result_t result = context->note(api.commandListAppendWriteGlobalTimestamp(
+      transfers_.list(), flight.times, flight.began, 0, nullptr));
+  if (result == ZE_RESULT_SUCCESS) return;
+  context->times.give(reinterpret_cast<std::byte*>(std::exchange(flight.times, nullptr)));
+  context->events.give(std::exchange(flight.began, nullptr));
+}
+
+ze_result_t StreamCore::appendWork(Flight& flight) noexcept {
+  const port::Operation::Work& work = flight.operation->work;
+  if (const auto* launch = std::get_if<port::Launch>(&work))
+    return transfers_.append(*launch, flight.borrowed);
+  if (const auto* copy = std::get_if<port::Copy>(&work)) {
+    if (!transfers_.needsHost(*copy)) return transfers_.append(*copy);
+    const ze_result_t result = transfers_.append(*copy, flight.borrowed);
+    if (flight.borrowed.to_host) reads_.fetch_add(1);
+    return result;
+  }
+  if (const auto* fill = std::get_if<port::Fill>(&work)) return transfers_.append(*fill);
+  return ZE_RESULT_SUCCESS;
+}
+
+// Commands of a list may overlap; the barrier behind each operation keeps it from that.
+ze_result_t StreamCore::barrier(ze_event_handle_t event) noexcept {
+  return api.commandListAppendBarrier(transfers_.list(), event, 0, nullptr);
+}
+
+// Made after a failure, too: what came before has to end before this flight does.
+StreamCore::Mark StreamCore::makeMark(uint64_t* times) noexcept {
+  Mark mark{sequence_};
+  marked_ = sequence_;
+  ze_result_t result = context->usable();
+  if (result == ZE_RESULT_SUCCESS) mark.event = context->events.take();
+  if (result == ZE_RESULT_SUCCESS && !mark.event) result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+  if (result == ZE_RESULT_SUCCESS) result = barrier(times ? nullptr : mark.event);
+  if (times && result == ZE_RESULT_SUCCESS)
+    result = api.commandListAppendWriteGlobalTimestamp(transfers_.list(), times + 1, mark.event, 0,
+                                                       nullptr);
+  if (context->note(result) != ZE_RESULT_SUCCESS) mark.result = result;
+  return mark;
+}
+
+void StreamCore::push(Flight&& flight, const Mark* mark) noexcept {
+  bool sleeping = false;
+  {
+    auto locked = queue_.lock();
+    locked->flights.push_back(std::move(flight));
+    queued_.fetch_add(1, std::memory_order_release);
+    if (mark) {
+      locked->marks.push_back(*mark);
+      marks_.fetch_add(1, std::memory_order_release);
+    }
+    sleeping = locked->sleeping;
+  }
+  if (sleeping) changed_.notify_one();
+}
+
+void StreamCore::flush() noexcept {
+  const std::lock_guard ordered(submitting_);
+  closeBatch();
+}
+
+void StreamCore::closeBatch() noexcept {
+  if (marked_ == sequence_) return;
+  const Mark mark = makeMark(nullptr);
+  auto locked = queue_.lock();
+  locked->marks.push_back(mark);
+  marks_.fetch_add(1, std::memory_order_release);
+}
+
+bool StreamCore::reached(const Mark& mark, ze_result_t& result) noexcept {
+  result = mark.result == ZE_RESULT_NOT_READY ? context->look(mark.event) : mark.result;
+  return result != ZE_RESULT_NOT_READY;
+}
+
+bool StreamCore::take(Flight& flight, ze_result_t& result) noexcept {
+  auto locked = queue_.lock();
+  if (locked->flights.empty()) return false;
+  Flight& front = locked->flights.front();
+  while (ended_.load(std::memory_order_relaxed) < front.sequence) {
+    if (locked->marks.empty()) return false;
+    const Mark mark = locked->marks.front();
+    if (!reached(mark, locked->ended_result)) return false;
+    ended_.store(mark.sequence, std::memory_order_release);
+    locked->marks.pop_front();
+    marks_.fetch_sub(1, std::memory_order_relaxed);
+    context->events.give(mark.event);
+  }
+  result = locked->ended_result;
+  flight = std::move(front);
+  locked->flights.pop_front();
+  queued_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool StreamCore::completeOldest() noexcept {
+  if (completing_.exchange(true)) return false;
+  Flight flight;
+  ze_result_t result = ZE_RESULT_SUCCESS;
+  const bool taken = take(flight, result);
+  if (taken) complete(flight, result);
+  completing_.store(false);
+  return taken;
+}
+
+// Two clocks compared to within some microseconds; the order of things is known better.
+port::Nanoseconds StreamCore::startOf(const Flight& flight, port::Nanoseconds now) const noexcept {
+  if (flight.told_start != 0) return flight.told_start;
+  port::Nanoseconds start = 0;
+  if (flight.times) start = context->clock.time(flight.base, flight.times[0]);
+  return std::clamp(std::max(start, last_end_), flight.submitted, now);
+}
+
+void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
+  const port::Nanoseconds now = hostNow();
+  const bool known = flight.times && result == ZE_RESULT_SUCCESS;
+  const port::Nanoseconds start = startOf(flight, now);
+  const port::Nanoseconds told = known ? context->clock.time(flight.base, flight.times[1]) : 0;
+  const port::Nanoseconds end = told == 0 ? now : std::clamp(told, start, now);
+  last_end_ = end;
+  if (flight.result == ZE_RESULT_SUCCESS) flight.result = result;
+  if (flight.result == ZE_RESULT_SUCCESS) flight.borrowed.finish();
+  if (flight.borrowed.to_host) reads_.fetch_sub(1);
+  flight.borrowed.giveBack(*context);
+  context->events.give(flight.began);
+  context->times.give(reinterpret_cast<std::byte*>(flight.times));
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  port::Operation& operation = *flight.operation;
+  if (operation.wants_start && flight.told_start == 0) operation.started(start);
+  operation.finished(operationStatus(flight.result), start, end);
+}
+
+void StreamCore::tellStartOfOldest() noexcept {
+  if (completing_.exchange(true)) return;
+  Flight* flight = nullptr;
+  {
+    auto locked = queue_.lock();
+    // Elements of a deque stay where they are while others are pushed, and only who holds
+    // `completing_` takes one out.
+    if (!locked->flights.empty()) flight = &locked->flights.front();
+  }
+  if (flight && flight->began && flight->told_start == 0 &&
+      context->look(flight->began) == ZE_RESULT_SUCCESS) {
+    flight->told_start = startOf(*flight, hostNow());
+    flight->operation->started(flight->told_start);
+  }
+  completing_.store(false);
+}
+
+bool StreamCore::waitForWork() noexcept {
+  // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
+  const port::Nanoseconds give_up = hostNow() + spin_ns;
+  while (queued_.load(std::memory_order_acquire) == 0 && hostNow() < give_up) relax();
+  auto locked = queue_.lock();
+  const auto idle = [&] { return locked->flights.empty() && locked->waiting.empty(); };
+  while (idle() && !locked->stop) {
+    locked->sleeping = true;
+    changed_.wait(locked.native());
+    locked->sleeping = false;
+  }
+  return !idle();
+}
+
+// Returns when it has ended, at the latest.
+void StreamCore::awaitOldest() noexcept {
+  // There will be a flush soon, or an operation that has a mark.
+  const port::Nanoseconds since = hostNow();
+  while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 &&
+         hostNow() < since + spin_ns)
+    relax();
+  Mark mark;
+  {
+    const auto locked = queue_.lock();
+    if (!locked->marks.empty()) mark = locked->marks.front();
+  }
+  if (mark.sequence == 0) return flush();
+  ze_result_t result = ZE_RESULT_SUCCESS;
+  // Who assists may complete it meanwhile, and then the event is another's.
+  while (ended_.load(std::memory_order_acquire) < mark.sequence && !reached(mark, result)) {
+    if (hostNow() < since + spin_ns) {
+      relax();
+      continue;
+    }
+    tellStartOfOldest();
+    result = context->pause(mark.event, since);
+    if (result != ZE_RESULT_NOT_READY) return settle(mark, result);
+  }
+}
+
+void StreamCore::settle(const Mark& mark, ze_result_t result) noexcept {
+  const auto locked = queue_.lock();
+  if (!locked->marks.empty() && locked->marks.front().sequence == mark.sequence)
+    locked->marks.front().result = result;
+}
+
+void StreamCore::run() noexcept {
+  while (waitForWork()) {
+    const bool on_device = queue_.with([](const Queue& queue) { return !queue.flights.empty(); });
+    if (!on_device) {
+      performWaiting();
+      continue;
+    }
+    awaitOldest();
+    while (completeOldest()) {
+    }
+  }
+}
+
+// Nothing is on the device, and nothing gets there while somebody waits.
+void StreamCore::performWaiting() noexcept {
+  while (completing_.exchange(true)) std::this_thread::yield();
+  port::Operation* operation = nullptr;
+  {
+    const auto locked = queue_.lock();
+    if (locked->flights.empty() && !locked->waiting.empty()) operation = locked->waiting.front();
+  }
+  if (operation) {
+    const port::Nanoseconds start = hostNow();
+    if (operation->wants_start) operation->started(start);
+    const port::OperationStatus status = perform(operation->work);
+    const port::Nanoseconds end = last_end_ = hostNow();
+    appendWaiting();
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    operation->finished(status, start, end);
+  }
+  completing_.store(false);
+}
+
+port::OperationStatus StreamCore::perform(const port::Operation::Work& work) noexcept {
+  try {
+    if (const auto* call = std::get_if<port::HostCall>(&work)) {
+      const RuntimeScope scope;
+      call->function(call->user);
+      return 0;
+    }
+    check(context->usable(), "the device");
+    if (const auto* copy = std::get_if<port::Copy>(&work))
+      transfers_.perform(*copy);
+    else if (const auto* fill = std::get_if<port::Fill>(&work))
+      transfers_.perform(*fill);
+    else
+      transfers_.perform(std::get<port::Launch>(work));
+  } catch (const Error& error) {
+    return error.code();
+  } catch (const std::exception&) {
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+  return 0;
+}
+
+// The first of those that wait is done.
+void StreamCore::appendWaiting() noexcept {
+  const std::lock_guard ordered(submitting_);
+  for (;;) {
+    port::Operation* next = nullptr;
+    {
+      auto locked = queue_.lock();
+      locked->waiting.pop_front();
+      queued_.fetch_sub(1, std::memory_order_relaxed);
+      if (!locked->waiting.empty()) next = locked->waiting.front();
+    }
+    if (!next || needsHost(next->work)) return closeBatch();
+    append(*next);
+  }
+}
+
+void StreamCore::stop() noexcept {
+  queue_.lock()->stop = true;
+  changed_.notify_one();
+}
+
+}  // namespace weft::level_zero

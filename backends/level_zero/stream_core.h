@@ -1,0 +1,110 @@
+// What an in-order stream consists of: operations on the device, the events that tell how far it
+// has got with them, and operations that wait for the host. Outlives port::Stream when that is
+// destroyed from within finished().
+//
+// Whoever submits appends to the command list, as long as nothing before needs the host. What does
+// (a large copy of the host's memory, a kernel that prints, a call) is done by the stream's thread
+// when the device has come that far, and what comes behind waits for it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "backends/level_zero/transfer.h"
+
+namespace weft::level_zero {
+
+class StreamCore {
+ public:
+  // Throws.
+  StreamCore(std::shared_ptr<DeviceContext> shared, const QueueGroup& group);
+  ~StreamCore();
+  StreamCore(const StreamCore&) = delete;
+  StreamCore& operator=(const StreamCore&) = delete;
+
+  void submit(port::Operation& operation) noexcept;
+  // Has the end told of everything submitted so far.
+  void flush() noexcept;
+  // Completes the oldest operation on the device if it has ended and nobody else is at it.
+  bool completeOldest() noexcept;
+  // The stream's thread, until stop().
+  void run() noexcept;
+  void stop() noexcept;
+
+  size_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+
+  const std::shared_ptr<DeviceContext> context;
+  const Api& api;
+
+ private:
+  // An operation on the device.
+  struct Flight {
+    port::Operation* operation = nullptr;
+    uint64_t sequence = 0;
+    ze_result_t result = ZE_RESULT_SUCCESS;  // of appending it; what came before has to end first
+    port::Nanoseconds submitted = 0;
+    uint64_t* times = nullptr;  // where the device writes when it began and ended
+    ClockBase base;
+    ze_event_handle_t began = nullptr;
+    port::Nanoseconds told_start = 0;
+    Borrowed borrowed;
+  };
+
+  // Behind the flights up to `sequence`.
+  struct Mark {
+    uint64_t sequence = 0;
+    ze_event_handle_t event = nullptr;
+    // NOT_READY: the event will tell. Else it could not be made, or the driver has told already.
+    ze_result_t result = ZE_RESULT_NOT_READY;
+  };
+
+  struct Queue {
+    std::deque<Flight> flights;
+    std::deque<Mark> marks;
+    std::deque<port::Operation*> waiting;  // for the host's part in the first of them
+    ze_result_t ended_result = ZE_RESULT_SUCCESS;
+    bool sleeping = false;
+    bool stop = false;
+  };
+
+  bool needsHost(const port::Operation::Work& work) const noexcept;
+  bool hold(port::Operation& operation) noexcept;
+  void append(port::Operation& operation) noexcept;
+  void beginTimes(Flight& flight) noexcept;
+  ze_result_t appendWork(Flight& flight) noexcept;
+  ze_result_t barrier(ze_event_handle_t event) noexcept;
+  Mark makeMark(uint64_t* times) noexcept;
+  void closeBatch() noexcept;
+  void push(Flight&& flight, const Mark* mark) noexcept;
+  void settle(const Mark& mark, ze_result_t result) noexcept;
+  bool reached(const Mark& mark, ze_result_t& result) noexcept;
+  bool take(Flight& flight, ze_result_t& result) noexcept;
+  port::Nanoseconds startOf(const Flight& flight, port::Nanoseconds now) const noexcept;
+  void complete(Flight& flight, ze_result_t result) noexcept;
+  void tellStartOfOldest() noexcept;
+  bool waitForWork() noexcept;
+  void awaitOldest() noexcept;
+  void performWaiting() noexcept;
+  port::OperationStatus perform(const port::Operation::Work& work) noexcept;
+  void appendWaiting() noexcept;
+
+  Transfers transfers_;
+  std::mutex submitting_;  // the order on the device is the order in the queue
+  // Changed under `submitting_`: the last sequence, and the last that has a mark.
+  uint64_t sequence_ = 0;
+  uint64_t marked_ = 0;
+  // Whoever sets it completes operations: one at a time, in their order.
+  std::atomic<bool> completing_{false};
+  Guarded<Queue> queue_;
+  std::condition_variable changed_;
+  std::atomic<uint64_t> ended_{0};  // the flights up to this one
+  std::atomic<size_t> pending_{0};  // submitted and not finished
+  std::atomic<size_t> queued_{0};   // of those, the ones in `queue_`
+  std::atomic<size_t> marks_{0};    // in `queue_`
+  std::atomic<size_t> reads_{0};    // flights whose last part is the host's
+  port::Nanoseconds last_end_ = 0;  // under `completing_`
+};
+
+}  // namespace weft::level_zero
