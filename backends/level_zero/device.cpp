@@ -25,6 +25,7 @@ constexpr const char* language_extensions[] = {
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",
     "__opencl_c_program_scope_global_variables",
+    "__opencl_c_work_group_collective_functions",
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
@@ -114,14 +115,15 @@ void Device::describeCode() {
   if (capabilities_.fp64) target_.features = "fp64";
   capabilities_.language_extensions.assign(std::begin(language_extensions),
                                            std::end(language_extensions));
-  if ((code.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) == 0)
+  const bool long_atomics = (code.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0;
+  if (!long_atomics)
     std::erase_if(capabilities_.language_extensions,
                   [](const std::string& name) { return name.starts_with("cl_khr_int64"); });
   capabilities_.language_features.assign(std::begin(language_features),
                                          std::end(language_features));
   capabilities_.unordered_streams = true;
   capabilities_.runs_ahead = true;
-  capabilities_.printf = true;
+  capabilities_.printf = long_atomics;  // kernels take places in the buffer with one
   capabilities_.printf_buffer_bytes = PrintBuffer::capacity;
 }
 
@@ -196,11 +198,17 @@ void Device::describeQueues() {
   context_->copies = copies.value_or(*compute);
 }
 
+// A driver may find out whether the peer can be accessed by doing it, which is spared those that
+// could not.
 void Device::connect(const Device& peer) {
+  if (context_->driver != peer.context_->driver) return;
+  const Api& api = context_->api;
+  auto properties = described<ze_device_p2p_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES);
   ze_bool_t can = 0;
-  if (context_->driver == peer.context_->driver &&
-      context_->api.deviceCanAccessPeer(context_->device, peer.context_->device, &can) ==
+  if (api.deviceGetP2PProperties(context_->device, peer.context_->device, &properties) ==
           ZE_RESULT_SUCCESS &&
+      (properties.flags & ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS) != 0 &&
+      api.deviceCanAccessPeer(context_->device, peer.context_->device, &can) == ZE_RESULT_SUCCESS &&
       can)
     peers_.push_back(peer.capabilities_.memory_space);
 }

@@ -28,10 +28,9 @@ Value* shuffleUp(Builder& builder, llvm::CallInst& call) {
       {mask, call.getArgOperand(0), call.getArgOperand(1), builder.getInt32(0)});
 }
 
-Value* slots(Builder&, llvm::CallInst& call) {
-  llvm::Module& module = *call.getModule();
+Value* slotsFor(llvm::Module& module, uint64_t sub_groups) {
   if (llvm::GlobalVariable* known = module.getNamedGlobal(slots_name)) return known;
-  auto* type = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), slot_count);
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), sub_groups);
   auto* made =
       new llvm::GlobalVariable(module, type, /*isConstant=*/false,
                                llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(type),
@@ -40,14 +39,24 @@ Value* slots(Builder&, llvm::CallInst& call) {
   return made;
 }
 
+Value* slots(Builder&, llvm::CallInst& call) { return slotsFor(*call.getModule(), slot_count); }
+
+// A sub-group of one lane: what lies below it is asked for by nobody.
+Value* oneLane(Builder& builder, llvm::CallInst&) { return builder.getInt32(1); }
+Value* itself(Builder&, llvm::CallInst& call) { return call.getArgOperand(0); }
+Value* slotForEach(Builder&, llvm::CallInst& call) {
+  return slotsFor(*call.getModule(), slot_count * warp_size);
+}
+
 struct Query {
   llvm::StringLiteral name;
   Value* (*answer)(Builder& builder, llvm::CallInst& call);
+  Value* (*answer_alone)(Builder& builder, llvm::CallInst& call);
 };
 constexpr Query queries[] = {
-    {"__weft_lanes", lanes},
-    {"__weft_shuffle_up", shuffleUp},
-    {"__weft_group_slots", slots},
+    {"__weft_lanes", lanes, oneLane},
+    {"__weft_shuffle_up", shuffleUp, itself},
+    {"__weft_group_slots", slots, slotForEach},
 };
 
 }  // namespace
@@ -56,6 +65,20 @@ Value* answerSubGroup(Builder& builder, llvm::CallInst& call) {
   const llvm::StringRef name = call.getCalledFunction()->getName();
   const auto* query = llvm::find_if(queries, [&](const Query& q) { return q.name == name; });
   return query == std::end(queries) ? nullptr : query->answer(builder, call);
+}
+
+void makeSubGroupsOfOne(llvm::Module& module) {
+  for (const Query& query : queries) {
+    llvm::Function* const asked = module.getFunction(query.name);
+    if (!asked) continue;
+    for (llvm::User* user : llvm::make_early_inc_range(asked->users())) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+      if (!call || call->getCalledFunction() != asked) continue;
+      Builder builder(call);
+      call->replaceAllUsesWith(query.answer_alone(builder, *call));
+      call->eraseFromParent();
+    }
+  }
 }
 
 }  // namespace weft::compiler

@@ -17,6 +17,7 @@
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/spirv/standard_functions.h"
+#include "compiler/gpu/sub_groups.h"
 #include "compiler/gpu/target_module.h"
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/work_items.h"
@@ -174,6 +175,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   GpuModule gpu = makeGpuModule(module, image.kernels,
                                 is_spirv ? LocalArguments::pointers : LocalArguments::offsets);
   analyseKernels(*functions, machine, image);
+  if (is_spirv) makeSubGroupsOfOne(*gpu.module);
   for (const GpuKernel& kernel : gpu.kernels) {
     KernelInfo& info = infoOf(image, kernel.name);
     info.has_barriers = hasBarriers(*kernel.function);

@@ -371,12 +371,14 @@ llvm::Value* FunctionReader::emitCast(const Instruction& instruction) {
       return builder_.CreateAddrSpaceCast(operand(), llvmType(instruction));
     case Op::OpGenericCastToPtrExplicit: {
       const Type& pointer = types_.at(instruction.type);
-      const char* name = pointer.storage == spv::StorageClass::CrossWorkgroup ? "to_global"
-                         : pointer.storage == spv::StorageClass::Workgroup    ? "to_local"
-                                                                              : "to_private";
-      // Declared for pointers to void.
-      const Spelling spelling = spellPointer(spellBuiltin("v"), {.address_space = 4});
-      return callTyped(name, pointer.llvm, {{operand(), spelling}});
+      // As Clang names them.
+      const char* name = pointer.storage == spv::StorageClass::CrossWorkgroup ? "__to_global"
+                         : pointer.storage == spv::StorageClass::Workgroup    ? "__to_local"
+                                                                              : "__to_private";
+      llvm::Value* from = operand();
+      auto* type = llvm::FunctionType::get(pointer.llvm, {from->getType()}, false);
+      llvm::Module* module = builder_.GetInsertBlock()->getModule();
+      return builder_.CreateCall(module->getOrInsertFunction(name, type), {from});
     }
     case Op::OpBitcast: {
       llvm::Value* from = operand();

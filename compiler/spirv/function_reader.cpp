@@ -242,8 +242,13 @@ void FunctionReader::emitReturn(const Instruction& instruction) {
 void FunctionReader::finishPhis() {
   for (const auto& [phi, instruction] : phis_) {
     const auto& operands = instruction->operands;
-    for (size_t i = 0; i + 1 < operands.size(); i += 2)
-      phi->addIncoming(value(operands[i]), block(operands[i + 1]));
+    for (size_t i = 0; i + 1 < operands.size(); i += 2) {
+      llvm::BasicBlock* const from = block(operands[i + 1]);
+      // LLVM counts edges, of which a switch may have several to one block.
+      const auto edges =
+          std::max<ptrdiff_t>(1, llvm::count(llvm::successors(from), phi->getParent()));
+      for (ptrdiff_t edge = 0; edge < edges; ++edge) phi->addIncoming(value(operands[i]), from);
+    }
   }
 }
 

@@ -15,9 +15,11 @@ using test::contains;
 
 class SpirvTarget : public test::CompilerTest {
  protected:
-  static port::CompileRequest spirvRequest(const std::string& source, const std::string& options) {
+  static port::CompileRequest spirvRequest(const std::string& source, const std::string& options,
+                                           bool has_double = true) {
     port::CompileRequest made = request(source, options);
-    made.target = {port::TargetKind::spirv, "1.2", "fp64"};
+    made.target = {port::TargetKind::spirv, "1.2", has_double ? "fp64" : ""};
+    made.features.fp64 = has_double;
     for (const char* macro : {"__opencl_c_generic_address_space", "__opencl_c_atomic_order_acq_rel",
                               "__opencl_c_atomic_order_seq_cst", "__opencl_c_atomic_scope_device"})
       made.features.feature_macros.emplace_back(macro);
@@ -93,6 +95,27 @@ TEST_F(SpirvTarget, PrivateMemoryAtomicsAndControlFlow) {
       "  b[get_global_id(1)] = popcount(b[0]) + clz(b[1]) + rotate(b[2], 5L);\n"
       "}\n");
   EXPECT_EQ(faults(image), "");
+}
+
+// Of what the builtin library computes in double, one of each kind.
+TEST_F(SpirvTarget, FloatFunctionsDoWithoutDouble) {
+  const std::string source =
+      "kernel void f(global float* a, global float4* b, global int* n) {\n"
+      "  a[0] = sin(a[1]) + exp(a[2]) + atan2(a[3], a[4]) + tgamma(a[5]) + sinpi(a[6]);\n"
+      "  a[7] = pown(a[8], n[0]) + rootn(a[9], n[1]) + ldexp(a[10], n[2]) + lgamma(a[11]);\n"
+      "  a[12] = lgamma_r(a[13], &n[3]) + sincos(a[14], &a[15]) + remquo(a[16], a[17], &n[4]);\n"
+      "  b[0] = pow(b[1], b[2]) + native_exp(b[3]) + half_cos(b[4]) + normalize(b[5]);\n"
+      "  b[6] = ldexp(b[7], 3) + length(b[8]) + distance(b[9], b[10]) + fmod(b[11], b[12]);\n"
+      "  n[5] = convert_int_sat_rtz(a[19]);\n"
+      "}\n";
+  const auto result = compiler().build(spirvRequest(source, "-cl-std=CL3.0", false));
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value();
+  EXPECT_EQ(faults(image), "");
+  const std::string text = textOf(image);
+  EXPECT_FALSE(contains(text, "Float64")) << text;
+  for (const char* one : {" sin ", " tgamma ", " rootn ", " normalize ", " native_exp "})
+    EXPECT_TRUE(contains(text, one)) << one;
 }
 
 constexpr char corpus_options[] = "-cl-std=CL3.0 -DBLUR_TILE=16 -DBLUR_RADIUS=3 -DBINS=256";

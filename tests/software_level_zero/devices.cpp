@@ -126,6 +126,11 @@ ze_result_t deviceGetQueueGroups(ze_device_handle_t, uint32_t* count,
     one.numQueues = 1;
   });
 }
+ze_result_t deviceGetP2PProperties(ze_device_handle_t, ze_device_handle_t,
+                                   ze_device_p2p_properties_t* properties) {
+  properties->flags = 0;
+  return ok;
+}
 ze_result_t deviceCanAccessPeer(ze_device_handle_t device, ze_device_handle_t peer,
                                 ze_bool_t* can) {
   *can = device == peer;

@@ -171,10 +171,13 @@ ze_result_t kernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, si
     argument.local_bytes = bytes;
     return value ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ok;
   }
-  if (bytes != kernel.layout.places[index][1]) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+  // Vectors of three take the room of four.
+  const size_t expected = kernel.layout.places[index][1];
+  if (bytes != expected && 3 * bytes != 4 * expected)
+    return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
   // Without a value it is a null pointer.
-  argument.value.assign(bytes, std::byte{0});
-  if (value) std::memcpy(argument.value.data(), value, bytes);
+  argument.value.assign(expected, std::byte{0});
+  if (value) std::memcpy(argument.value.data(), value, expected);
   return ok;
 }
 ze_result_t kernelSetIndirectAccess(ze_kernel_handle_t, ze_kernel_indirect_access_flags_t) {

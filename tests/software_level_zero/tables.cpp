@@ -35,6 +35,7 @@ WEFT_TABLE zeGetDeviceProcAddrTable(ze_api_version_t, ze_device_dditable_t* tabl
   table->pfnGetCommandQueueGroupProperties = entry::deviceGetQueueGroups;
   table->pfnGetMemoryProperties = entry::deviceGetMemoryProperties;
   table->pfnGetCacheProperties = entry::deviceGetCacheProperties;
+  table->pfnGetP2PProperties = entry::deviceGetP2PProperties;
   table->pfnCanAccessPeer = entry::deviceCanAccessPeer;
   table->pfnGetStatus = entry::deviceGetStatus;
   table->pfnGetGlobalTimestamps = entry::deviceGetGlobalTimestamps;

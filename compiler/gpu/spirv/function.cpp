@@ -88,7 +88,6 @@ Id FunctionWriter::id(const llvm::Value* value) {
     return ids_[value] = made;
   }
   if (const auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
-    if (llvm::isa<llvm::ConstantExpr>(constant)) refuse("a constant", *constant);
     return types_.constant(constant);
   }
   // Of an instruction that comes later.

@@ -14,7 +14,9 @@ constexpr uint32_t opencl_c = 3, opencl_version = 300000;
 class ModuleWriter final : public Surroundings {
  public:
   explicit ModuleWriter(const llvm::Module& module)
-      : module_(module), types_(module.getDataLayout()) {}
+      : module_(module),
+        types_(module.getDataLayout(),
+               [this](const llvm::GlobalVariable& variable) { return variableId(variable); }) {}
 
   std::vector<uint32_t> write(const port::Target& target) {
     for (const llvm::Function& function : module_)

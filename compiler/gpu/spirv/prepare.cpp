@@ -193,6 +193,26 @@ void expandFunnelShifts(Function& function) {
   }
 }
 
+// Halves change places, then quarters, and so on.
+void expandBitReversals(Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* reversal = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!reversal || reversal->getIntrinsicID() != llvm::Intrinsic::bitreverse) continue;
+    Builder builder(reversal);
+    Value* value = reversal->getArgOperand(0);
+    const unsigned bits = value->getType()->getScalarSizeInBits();
+    for (unsigned part = bits / 2; part > 0; part /= 2) {
+      const auto mask = llvm::APInt::getSplat(bits, llvm::APInt::getLowBitsSet(2 * part, part));
+      auto* low = llvm::ConstantInt::get(value->getType(), mask);
+      auto* distance = llvm::ConstantInt::get(value->getType(), part);
+      Value* down = builder.CreateAnd(builder.CreateLShr(value, distance), low);
+      value = builder.CreateOr(builder.CreateShl(builder.CreateAnd(value, low), distance), down);
+    }
+    reversal->replaceAllUsesWith(value);
+    reversal->eraseFromParent();
+  }
+}
+
 // The upper half of a product of 128 bits.
 void nameUpperHalves(Function& function) {
   using namespace llvm::PatternMatch;
@@ -303,6 +323,7 @@ void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine) {
     dropDead(function);
     expandKinds(function);
     expandFunnelShifts(function);
+    expandBitReversals(function);
   }
   for (Function& function : module)
     if (!function.isDeclaration()) expandMemory(function, machine.getTargetTransformInfo(function));

@@ -1,6 +1,8 @@
 #include "compiler/gpu/spirv/types.h"
 
 #include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/IR/Type.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -195,7 +197,27 @@ Id Types::makeConstant(const llvm::Constant* constant) {
   if (const auto* real = llvm::dyn_cast<llvm::ConstantFP>(constant))
     return literalOf(constant->getType(), real->getValueAPF().bitcastToAPInt());
   if (constant->isNullValue()) return plain(spv::Op::OpConstantNull);
+  if (constant->getType()->isPointerTy()) return pointerConstant(constant);
   return composite(constant);
+}
+
+// A variable's address, or what is cast to another space.
+Id Types::pointerConstant(const llvm::Constant* constant) {
+  const auto cast = [&](spv::Op op, Id from) {
+    const std::vector<uint32_t> words{type(constant->getType()), newId(), static_cast<uint32_t>(op),
+                                      from};
+    declarations.add(spv::Op::OpSpecConstantOp, words);
+    return words[1];
+  };
+  if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(constant))
+    return cast(spv::Op::OpBitcast, variables_(*variable));
+  const auto* moved = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(constant);
+  if (!moved) refuse("a constant", *constant);
+  const auto* from = llvm::cast<llvm::Constant>(moved->getPointerOperand());
+  if (from->isNullValue()) return this->constant(llvm::Constant::getNullValue(constant->getType()));
+  if (constant->getType()->getPointerAddressSpace() == generic_space)
+    return cast(spv::Op::OpPtrCastToGeneric, this->constant(from));
+  refuse("a constant", *constant);
 }
 
 Id Types::literalOf(llvm::Type* type, const llvm::APInt& bits) {

@@ -1,6 +1,7 @@
 // The part of a SPIR-V module in front of its functions: capabilities, types, constants.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -46,7 +47,10 @@ struct Inexpressible {
 
 class Types {
  public:
-  explicit Types(const llvm::DataLayout& layout) : layout_(layout) {}
+  using Variables = std::function<Id(const llvm::GlobalVariable&)>;
+  // `variables`: the ids of those that constants point at.
+  Types(const llvm::DataLayout& layout, Variables variables)
+      : layout_(layout), variables_(std::move(variables)) {}
 
   Id newId() { return next_++; }
   Id bound() const { return next_; }
@@ -81,8 +85,10 @@ class Types {
   Id makeConstant(const llvm::Constant* constant);
   Id literalOf(llvm::Type* type, const llvm::APInt& bits);
   Id composite(const llvm::Constant* constant);
+  Id pointerConstant(const llvm::Constant* constant);
 
   const llvm::DataLayout& layout_;
+  const Variables variables_;
   Id next_ = 1;
   llvm::DenseMap<llvm::Type*, Id> types_;
   llvm::DenseMap<const llvm::Constant*, Id> constants_;
