@@ -192,17 +192,17 @@ bool StreamCore::completeOldest() noexcept {
 }
 
 // Two clocks compared to within some microseconds; the order of things is known better.
-port::Nanoseconds StreamCore::startOf(const Flight& flight, port::Nanoseconds now) const noexcept {
+port::Nanoseconds StreamCore::startOf(const Flight& flight, bool written,
+                                      port::Nanoseconds now) const noexcept {
   if (flight.told_start != 0) return flight.told_start;
-  port::Nanoseconds start = 0;
-  if (flight.times) start = context->clock.time(flight.base, flight.times[0]);
+  const port::Nanoseconds start = written ? context->clock.time(flight.base, flight.times[0]) : 0;
   return std::clamp(std::max(start, last_end_), flight.submitted, now);
 }
 
 void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   const port::Nanoseconds now = hostNow();
   const bool known = flight.times && result == ZE_RESULT_SUCCESS;
-  const port::Nanoseconds start = startOf(flight, now);
+  const port::Nanoseconds start = startOf(flight, known, now);
   const port::Nanoseconds told = known ? context->clock.time(flight.base, flight.times[1]) : 0;
   const port::Nanoseconds end = told == 0 ? now : std::clamp(told, start, now);
   last_end_ = end;
@@ -229,7 +229,7 @@ void StreamCore::tellStartOfOldest() noexcept {
   }
   if (flight && flight->began && flight->told_start == 0 &&
       context->look(flight->began) == ZE_RESULT_SUCCESS) {
-    flight->told_start = startOf(*flight, hostNow());
+    flight->told_start = startOf(*flight, true, hostNow());
     flight->operation->started(flight->told_start);
   }
   completing_.store(false);

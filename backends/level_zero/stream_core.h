@@ -81,7 +81,9 @@ class StreamCore {
   void settle(const Mark& mark, ze_result_t result) noexcept;
   bool reached(const Mark& mark, ze_result_t& result) noexcept;
   bool take(Flight& flight, ze_result_t& result) noexcept;
-  port::Nanoseconds startOf(const Flight& flight, port::Nanoseconds now) const noexcept;
+  // `written`: by the device, as far as the start.
+  port::Nanoseconds startOf(const Flight& flight, bool written,
+                            port::Nanoseconds now) const noexcept;
   void complete(Flight& flight, ze_result_t result) noexcept;
   void tellStartOfOldest() noexcept;
   bool waitForWork() noexcept;
