@@ -10,8 +10,10 @@ namespace {
 class FailureTest : public HipTest {
  protected:
   void TearDown() override {
-    softwareGpuFaults().copies.failing = 0;
-    softwareGpuFaults().lost = false;
+    if (GetParam() == Subject::software) {
+      softwareGpuFaults().copies.failing = 0;
+      softwareGpuFaults().lost = false;
+    }
     HipTest::TearDown();
   }
 };
