@@ -65,8 +65,9 @@ void compare(const Program& lowered, const FiberReference& reference, const std:
 
 void runSeeds(bool optimize, compiler::Vectorising vectorise) {
   Seeds all = seeds();
-  // Optimised kernels take several times as long to compile.
-  uint64_t count = optimize ? (all.count + 2) / 3 : all.count;
+  // Optimised kernels take several times as long to compile, and so do those in vectors.
+  const bool large = optimize || vectorise == compiler::Vectorising::always;
+  const uint64_t count = large ? (all.count + 3) / 4 : all.count;
   for (uint64_t at = 0; at < count; at += kernels_per_program) {
     std::string source;
     uint64_t end = std::min<uint64_t>(at + kernels_per_program, count);
