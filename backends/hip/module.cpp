@@ -1,5 +1,7 @@
 #include "backends/hip/module.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -36,6 +38,16 @@ class Parameters {
   std::vector<void*> places_;
 };
 
+// The runtime is not told how long a code object is, and would read on.
+bool isCutShort(const std::string& payload) {
+  if (!payload.starts_with(ELFMAG)) return false;
+  Elf64_Ehdr header;
+  if (payload.size() < sizeof header) return true;
+  std::memcpy(&header, payload.data(), sizeof header);
+  return header.e_shoff > payload.size() ||
+         size_t{header.e_shnum} * header.e_shentsize > payload.size() - header.e_shoff;
+}
+
 }  // namespace
 
 Module::Module(std::shared_ptr<DeviceContext> context, const Image& image)
@@ -45,6 +57,7 @@ Module::Module(std::shared_ptr<DeviceContext> context, const Image& image)
   check(api, context_->usable(current.status()), "making the device current");
   // PTX is text, so it has to end; a code object does not mind the byte.
   std::string payload(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  if (isCutShort(payload)) throw Error(CL_INVALID_BINARY, "loading the image: it is cut short");
   std::string log(log_bytes, '\0');
   JitOption options[] = {JitOption::error_log_buffer, JitOption::error_log_buffer_size_bytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log_bytes)};
