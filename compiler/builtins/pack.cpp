@@ -92,6 +92,8 @@ void cleanUp(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (!instruction.getType()->isVoidTy()) instruction.setName("");
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
+      // The functions' bounds were shown with exact divisions and roots.
+      instruction.setMetadata(llvm::LLVMContext::MD_fpmath, nullptr);
       markConstant(instruction);
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
         call->setCallingConv(llvm::CallingConv::C);

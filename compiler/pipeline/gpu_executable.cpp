@@ -15,6 +15,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/float_atomics.h"
+#include "compiler/gpu/native_math.h"
 #include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/spirv/standard_functions.h"
 #include "compiler/gpu/sub_groups.h"
@@ -184,7 +185,10 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
     limitGroups(kernel, info);
   }
   lowerGpuAtomics(*gpu.module);
-  if (image.target.kind == port::TargetKind::nvptx) keepSubnormalSums(*gpu.module);
+  if (image.target.kind == port::TargetKind::nvptx) {
+    keepSubnormalSums(*gpu.module);
+    selectNativeMath(*gpu.module);
+  }
   if (llvm::Error error = checkFunctions(*gpu.module)) return error;
   if (llvm::Error error = verify(*gpu.module)) return error;
   finishLowering(gpu, machine, image.target);
@@ -244,6 +248,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   llvm::StripDebugInfo(module);
   markPrintf(module, image.kernels);
   lowerPrintfToRecords(module);
+  if (image.target.kind != port::TargetKind::spirv) useNativeMath(module, options.relaxed_math);
   if (llvm::Error error = linkFunctions(module, image.target)) return error;
   if (llvm::Error error = defineOwnWorkGroupFunctions(module)) return error;
   retarget(module, machine);

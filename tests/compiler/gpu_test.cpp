@@ -195,6 +195,36 @@ TEST_F(GpuTest, SmallFloatsAreAddedByExchanging) {
   EXPECT_TRUE(!contains(small, "atom.global.add.f32") && contains(small, ".cas.b32")) << small;
 }
 
+TEST_F(GpuTest, DivisionsAndRootsAreAsExactAsTheProgramAsks) {
+  const std::string source =
+      "kernel void f(global float4* a) { a[0] = a[1] / a[2]; a[3] = sqrt(a[4]); }\n"
+      "kernel void g(global float* a) { a[0] = 1 / a[1]; a[2] = a[3] / sqrt(a[4]); }\n"
+      "kernel void h(global float* a) { a[0] = rsqrt(a[1]); }\n";
+  const std::string usual = ptx(source);
+  EXPECT_EQ(count(usual, "div.full.f32"), 4) << usual;
+  EXPECT_EQ(count(usual, "\tsqrt.approx.f32"), 4) << usual;
+  EXPECT_EQ(count(usual, "rcp.approx.f32"), 1) << usual;
+  EXPECT_EQ(count(usual, "rsqrt.approx.f32"), 2) << usual;
+  const std::string exact = ptx(source, "-cl-fp32-correctly-rounded-divide-sqrt");
+  EXPECT_EQ(count(exact, "div.rn.f32"), 5) << exact;  // and a reciprocal
+  EXPECT_EQ(count(exact, "rcp.rn.f32"), 1) << exact;
+  EXPECT_EQ(count(exact, "sqrt.rn.f32"), 5) << exact;
+  EXPECT_EQ(count(exact, "rsqrt.approx.f32"), 1) << exact;  // has bounds of its own
+}
+
+TEST_F(GpuTest, NativeFunctionsAreInstructions) {
+  const std::string source =
+      "kernel void f(global float* a) { a[0] = native_sin(a[1]); a[2] = native_exp(a[3]);\n"
+      "  a[4] = native_log10(a[5]); a[6] = native_powr(a[7], a[8]); }\n";
+  const std::string text = ptx(source);
+  EXPECT_EQ(count(text, "sin.approx.f32"), 1) << text;
+  EXPECT_EQ(count(text, "ex2.approx.f32"), 2) << text;
+  EXPECT_EQ(count(text, "lg2.approx.f32"), 2) << text;
+  const std::string cosine = "kernel void f(global float2* a) { a[0] = cos(a[1]); }";
+  EXPECT_EQ(count(ptx(cosine), "cos.approx"), 0);
+  EXPECT_EQ(count(ptx(cosine, "-cl-fast-relaxed-math"), "cos.approx"), 2);
+}
+
 TEST_F(GpuTest, WorkGroupFunctionsShuffleWithinAWarp) {
   const Image image = gpuImage(
       "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"

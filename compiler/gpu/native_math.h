@@ -1,0 +1,19 @@
+// Math where the program allows what the machine's own instructions lose.
+#pragma once
+
+namespace llvm {
+class Module;
+}
+
+namespace weft::compiler {
+
+// Before the builtins are linked, so that their own arithmetic stays exact: square roots that need
+// not be rounded correctly (OpenCL C 7.4), functions native_, and under `relaxed`
+// (-cl-fast-relaxed-math) sines, exponentials and logarithms become LLVM's, marked with the
+// accuracy that is asked for.
+void useNativeMath(llvm::Module& module, bool relaxed);
+
+// NVIDIA's instructions for what is so marked, and for divisions that are.
+void selectNativeMath(llvm::Module& module);
+
+}  // namespace weft::compiler
