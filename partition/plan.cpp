@@ -51,10 +51,46 @@ size_t bestSingle(std::span<const MemberModel> members, uint64_t units) {
   return best;
 }
 
+double inWaves(uint64_t units, double wave) {
+  // Of many waves the groups get out of step, and nobody waits for the last one.
+  constexpr double in_step = 16;
+  const double waves = wave > 0 ? static_cast<double>(units) / wave : in_step;
+  return waves < in_step ? std::ceil(waves) * wave : static_cast<double>(units);
+}
+
+// Where the last wave of whoever would be done last is nearly empty, others take what is in it if
+// they have room in theirs.
+void fillWaves(std::span<const MemberModel> members, std::vector<uint64_t>& shares) {
+  const auto time = [&](size_t i, uint64_t units) {
+    return units > 0 ? members[i].timeOf(units) : 0;
+  };
+  for (size_t round = 0; round < 2 * members.size(); ++round) {
+    size_t last = 0;
+    for (size_t i = 1; i < members.size(); ++i)
+      if (time(i, shares[i]) > time(last, shares[last])) last = i;
+    const MemberModel& slow = members[last];
+    if (slow.wave_units <= 1) return;
+    const double waves = std::ceil(static_cast<double>(shares[last]) / slow.wave_units) - 1;
+    const auto kept = static_cast<uint64_t>(waves * slow.wave_units);
+    if (kept < slow.least_units) return;
+    const double level = time(last, shares[last]);
+    std::vector<uint64_t> fresh = shares;
+    fresh[last] = kept;
+    uint64_t left = shares[last] - kept;
+    for (size_t i = 0; i < members.size() && left > 0; ++i)
+      while (i != last && shares[i] > 0 && left > 0 && time(i, fresh[i] + 1) < level) {
+        ++fresh[i];
+        --left;
+      }
+    if (left > 0) return;
+    shares = std::move(fresh);
+  }
+}
+
 }  // namespace
 
 double MemberModel::timeOf(uint64_t units) const {
-  return start_ns + slice_ns + costOfUnit() * static_cast<double>(std::max(units, least_units));
+  return start_ns + slice_ns + costOfUnit() * inWaves(std::max(units, least_units), wave_units);
 }
 
 bool Plan::split() const {
@@ -79,6 +115,19 @@ std::vector<uint64_t> apportion(std::span<const double> weights, uint64_t units)
   return shares;
 }
 
+void guessUnmeasured(std::span<MemberModel> members, std::span<const double> estimates,
+                     bool alike) {
+  double sum = 0, measured = 0;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].measured) continue;
+    sum += members[i].unit_ns / estimates[i];
+    ++measured;
+  }
+  const double factor = measured > 0 ? sum / measured : 1;
+  for (size_t i = 0; i < members.size(); ++i)
+    if (alike || !members[i].measured) members[i].unit_ns = factor * estimates[i];
+}
+
 Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin) {
   Plan result;
   result.best = bestSingle(members, units);
@@ -96,23 +145,8 @@ Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargi
   for (size_t i = 0; i < members.size(); ++i)
     if (used[i]) weights[i] = shareAt(members[i], result.split_ns);
   result.shares = apportion(weights, units);
+  fillWaves(members, result.shares);
   return result;
-}
-
-std::vector<uint64_t> keepHomes(std::span<const uint64_t> before, std::vector<uint64_t> fresh,
-                                double tolerance) {
-  if (before.size() != fresh.size()) return fresh;
-  const auto sum = [](const auto& shares) {
-    return std::accumulate(shares.begin(), shares.end(), uint64_t{0});
-  };
-  const uint64_t units = sum(fresh);
-  if (sum(before) != units) return fresh;
-  for (size_t i = 0; i < fresh.size(); ++i) {
-    const double change = std::abs(static_cast<double>(before[i]) - static_cast<double>(fresh[i]));
-    if (change > tolerance * static_cast<double>(units) || (before[i] == 0) != (fresh[i] == 0))
-      return fresh;
-  }
-  return {before.begin(), before.end()};
 }
 
 }  // namespace weft::partition

@@ -14,6 +14,7 @@ struct MemberModel {
   double slice_ns = 0;       // fixed cost of each slice
   double start_ns = 0;       // before it can begin: earlier work, bytes that every slice needs
   uint64_t least_units = 1;  // smaller slices do not make full use of it
+  double wave_units = 0;     // that run side by side and end together: a slice takes whole waves
   double spread = 0;         // of unit_ns, as a part of it
   bool measured = false;     // or estimated
   // Transfers of one slice hide behind the execution of another, so the slower of the two counts.
@@ -40,10 +41,9 @@ struct Plan {
 // not pay. There is at least one member.
 Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin = {});
 
-// `fresh`, or, when it differs from the shares of the launch before by no more than `tolerance` of
-// all units, those: the data stays where it is.
-std::vector<uint64_t> keepHomes(std::span<const uint64_t> before, std::vector<uint64_t> fresh,
-                                double tolerance);
+// For members that were not measured: a unit's time from `estimates`, which are right about nothing
+// but the members' speeds to each other. Members that are alike are all of the same speed.
+void guessUnmeasured(std::span<MemberModel> members, std::span<const double> estimates, bool alike);
 
 // Units in proportion to the weights, of which one is positive; sums up to `units`.
 std::vector<uint64_t> apportion(std::span<const double> weights, uint64_t units);

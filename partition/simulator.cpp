@@ -6,14 +6,15 @@
 #include <map>
 #include <numeric>
 
+#include "partition/homes.h"
 #include "partition/policy.h"
+#include "partition/verdict.h"
 
 namespace weft::partition::simulator {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr unsigned slices_in_hand = 2;
-constexpr double home_tolerance = 0.02;
 constexpr double learned = 0.5;  // how far a measurement moves what is known
 
 // The same numbers each time, in [0, 1).
@@ -183,10 +184,48 @@ class Simulation {
       case Choice::dynamic:
         return dynamicPolicy(kernel_.units, std::max<uint64_t>(kernel_.units / 64, 1));
       case Choice::guided:
-        homes_ = keepHomes(homes_, planned.shares, home_tolerance);
-        return guidedPolicy(models, homes_);
+        return learningPolicy(std::move(models), planned);
     }
     return nullptr;
+  }
+
+  // As the unified device does it (scheduler/division.cpp).
+  std::unique_ptr<Policy> learningPolicy(std::vector<MemberModel> models, const Plan& planned) {
+    constexpr double sure_spread = 0.1;
+    std::vector<uint64_t> single(states_.size(), 0);
+    single[planned.best] = kernel_.units;
+    mode_ = verdict_.next();
+    learns_ = true;
+    if (mode_ == Verdict::Mode::alone) return staticPolicy(single);
+    if (!homes_.shares().empty()) return staticPolicy(homes_.shares());
+    if (!planned.split()) {
+      learns_ = false;
+      verdict_.refuse();
+      return staticPolicy(single);
+    }
+    const bool sure = std::all_of(models.begin(), models.end(), [](const MemberModel& model) {
+      return model.measured && model.spread < sure_spread;
+    });
+    if (!sure) return guidedPolicy(std::move(models), planned.shares);
+    homes_.set(planned.shares);
+    return staticPolicy(planned.shares);
+  }
+
+  void learnFrom(double longest) {
+    const bool moved = mode_ == Verdict::Mode::together && homes_.moved();
+    if (mode_ == Verdict::Mode::together) {
+      std::vector<Homes::Done> done;
+      double best = never;
+      for (State& state : states_) {
+        double end = 0;
+        for (const Running& running : state.running) end = std::max(end, running.done);
+        done.push_back({state.units, end, state.busy});
+        if (state.units > 0) best = std::min(best, state.busy / static_cast<double>(state.units));
+      }
+      homes_.ended(done);
+      verdict_.expectAlone(best * static_cast<double>(kernel_.units));
+    }
+    verdict_.took(mode_, longest, moved);
   }
 
   double runLaunch(unsigned launch, Outcome& outcome) {
@@ -315,6 +354,7 @@ class Simulation {
       learn(i);
     }
     outcome.balance = shortest / longest;
+    if (choice_ == Choice::guided && learns_) learnFrom(longest);
     if (kernel_.iterated) settle();
     return longest;
   }
@@ -354,7 +394,10 @@ class Simulation {
   Settings settings_;
   std::vector<State> states_;
   std::vector<double> work_;  // of the units before
-  std::vector<uint64_t> homes_;
+  Homes homes_;
+  Verdict verdict_;
+  Verdict::Mode mode_ = Verdict::Mode::together;
+  bool learns_ = true;
   std::vector<Units> written_;
   Units host_;
 };

@@ -53,15 +53,20 @@ bool readsOfOthers(const Ranges& written, const Range& read) {
 
 Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
              std::span<const ArgumentValue> values, std::span<const BoundArgument> bound,
-             uint64_t most_blocks)
-    : kernel_(kernel), launch_(launch) {
+             uint64_t most_blocks) {
+  // Fewer blocks than one would like are better than those of an inner dimension, whose bytes lie
+  // scattered.
+  constexpr uint64_t enough_blocks = 24;
+  // To keep account of more takes longer than the kernel is likely to.
+  constexpr size_t most_accesses = 1 << 14;
   std::copy_n(launch.group_count, 3, whole_.end);
-  dimension_ = cutDimension(whole_, most_blocks);
+  dimension_ = cutDimension(whole_, std::min(most_blocks, enough_blocks));
   blocks_ = std::min(unitsAlong(whole_, dimension_), std::max<uint64_t>(most_blocks, 1));
   if (whole_.count() < 2 || blocks_ < 2)
     refuse("there are no two work-groups to tell apart");
-  else if (!hazards() && known(bound))
-    evaluate(values, bound);
+  else if (!hazards(kernel) && known(kernel, bound))
+    evaluate(kernel, launch, values, bound);
+  if (accesses_.size() > most_accesses) refuse("what its parts touch lies scattered");
   if (class_ == SplitClass::exact && !disjoint())
     refuse("work-groups may write what others read or write");
 }
@@ -72,9 +77,9 @@ void Split::refuse(std::string reason) {
   accesses_.clear();
 }
 
-bool Split::hazards() {
+bool Split::hazards(const KernelInfo& kernel) {
   for (uint32_t bit = 1; bit != 0; bit <<= 1) {
-    if (!(kernel_.split_hazards & bit)) continue;
+    if (!(kernel.split_hazards & bit)) continue;
     refuse(nameOf(static_cast<SplitHazard>(bit)));
     return true;
   }
@@ -82,9 +87,9 @@ bool Split::hazards() {
 }
 
 // False: it is whole.
-bool Split::known(std::span<const BoundArgument> bound) {
+bool Split::known(const KernelInfo& kernel, std::span<const BoundArgument> bound) {
   for (size_t i = 0; i < bound.size(); ++i) {
-    const ArgumentInfo& argument = kernel_.arguments[i];
+    const ArgumentInfo& argument = kernel.arguments[i];
     if (bound[i].shared_memory) refuse("shared virtual memory");
     if (!bound[i].storage) continue;
     if (!isPointer(argument.kind))
@@ -95,21 +100,22 @@ bool Split::known(std::span<const BoundArgument> bound) {
   return class_ == SplitClass::exact;
 }
 
-void Split::evaluate(std::span<const ArgumentValue> values, std::span<const BoundArgument> bound) {
+void Split::evaluate(const KernelInfo& kernel, const port::LaunchRecord& launch,
+                     std::span<const ArgumentValue> values, std::span<const BoundArgument> bound) {
   std::vector<TouchedRange> touched;
   for (uint64_t block = 0; block < blocks_; ++block) {
-    const AccessEvaluation evaluation(launch_, values, box({block, block + 1}));
+    const AccessEvaluation evaluation(launch, values, box({block, block + 1}));
     for (size_t i = 0; i < bound.size(); ++i) {
       if (!bound[i].storage) continue;
       touched.clear();
-      evaluation.touched(kernel_.arguments[i], bound[i].size, touched);
+      evaluation.touched(kernel.arguments[i], bound[i].size, touched);
       for (const TouchedRange& range : touched) {
         BlockAccess access;
         access.argument = i;
         access.begin = bound[i].origin + range.begin;
         access.end = bound[i].origin + range.end;
         access.reads = range.reads;
-        access.writes = range.writes && mayWrite(kernel_.arguments[i], bound[i]);
+        access.writes = range.writes && mayWrite(kernel.arguments[i], bound[i]);
         access.storage = bound[i].storage;
         access.block = block;
         accesses_.push_back(access);
@@ -142,9 +148,9 @@ port::GroupBox Split::box(const Slice& blocks) const {
 }
 
 void Split::accesses(const Slice& blocks, std::vector<PartAccess>& list) const {
-  std::vector<PartAccess> all;
-  for (const BlockAccess& access : accesses_)
-    if (access.block >= blocks.begin && access.block < blocks.end) all.push_back(access);
+  const auto from = std::ranges::lower_bound(accesses_, blocks.begin, {}, &BlockAccess::block);
+  const auto upto = std::ranges::lower_bound(accesses_, blocks.end, {}, &BlockAccess::block);
+  std::vector<PartAccess> all(from, upto);
   const auto before = [](const PartAccess& a, const PartAccess& b) {
     return std::pair(a.argument, a.begin) < std::pair(b.argument, b.begin);
   };

@@ -37,11 +37,12 @@ struct PartAccess {
 };
 
 // Blocks of work-groups, cut along one dimension, are the units in which a launch is divided.
-// Slices are runs of blocks.
+// Slices are runs of blocks. The same for all launches of one kernel over one range, of arguments
+// of equal values that are bound to the same bytes.
 class Split {
  public:
   // Cuts into `most_blocks` at most, and finds out. `values` and `bound` are all the arguments,
-  // set; `kernel` and `launch` must outlive it.
+  // set.
   Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
         std::span<const ArgumentValue> values, std::span<const BoundArgument> bound,
         uint64_t most_blocks);
@@ -63,13 +64,12 @@ class Split {
   };
 
   void refuse(std::string reason);
-  bool hazards();
-  bool known(std::span<const BoundArgument> bound);
-  void evaluate(std::span<const ArgumentValue> values, std::span<const BoundArgument> bound);
+  bool hazards(const KernelInfo& kernel);
+  bool known(const KernelInfo& kernel, std::span<const BoundArgument> bound);
+  void evaluate(const KernelInfo& kernel, const port::LaunchRecord& launch,
+                std::span<const ArgumentValue> values, std::span<const BoundArgument> bound);
   bool disjoint() const;
 
-  const KernelInfo& kernel_;
-  const port::LaunchRecord& launch_;
   port::GroupBox whole_;
   unsigned dimension_ = 0;
   uint64_t blocks_ = 1;

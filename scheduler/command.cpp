@@ -126,7 +126,6 @@ Ref<Event> Command::takePrevious() noexcept {
   return previous && !previous->done() ? previous : nullptr;
 }
 
-// True when the command waits now.
 bool Command::waitForPrevious() noexcept {
   const Ref<Event> previous = takePrevious();
   if (!previous) return false;

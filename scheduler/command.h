@@ -76,6 +76,9 @@ class Command : public Event, protected port::Operation {
   virtual Queue::Ordering ordering() const { return Queue::Ordering::command; }
 
   void ready() noexcept override;
+  // In a queue that runs ahead, from within ready(): true when the command now waits for the end of
+  // what is ahead of it, and will be ready again.
+  bool waitForPrevious() noexcept;
 
  private:
   friend class Queue;
@@ -86,7 +89,6 @@ class Command : public Event, protected port::Operation {
   void follow(const Ref<Event>& previous);
   void followInQueue(Command& earlier, bool carries_failure);
   Ref<Event> takePrevious() noexcept;
-  bool waitForPrevious() noexcept;
   bool leads() const noexcept;
   void letFollowersGo() noexcept;
   bool lostItsInput() const noexcept;

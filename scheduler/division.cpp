@@ -1,6 +1,8 @@
 #include "scheduler/division.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <numeric>
 
 #include "profiling/clock.h"
@@ -13,10 +15,16 @@ namespace {
 using partition::Slice;
 using profiling::KernelKey;
 
-constexpr uint64_t most_blocks = 64;
-constexpr double slice_ns = 10'000;  // of handing out a part, until it was measured
+constexpr double slice_ns = 10'000;  // of handing out a part
 constexpr double trusted = 0.3;      // confidence of a prediction
-constexpr double home_tolerance = 0.02;
+constexpr double sure_spread = 0.1;
+// Of each kernel, so many launches and every so manieth later one are kept in the store.
+constexpr unsigned recorded_first = 16, recorded_later = 64;
+// What a launch waits for the host that would overlap with the one before it, were it one command.
+double commandTime(const port::Capabilities& device) {
+  constexpr double on_cpu = 20'000, on_gpu = 100'000;
+  return device.device_class == port::DeviceClass::gpu ? on_gpu : on_cpu;
+}
 
 // Nanoseconds of a work-item, of a kernel that nobody has measured.
 double estimatedItemTime(const port::Capabilities& device) {
@@ -36,26 +44,21 @@ double transferTime(const Device* source, const Device* target, uint64_t bytes) 
   return time ? time->nanoseconds : estimatedTransferTime(bytes);
 }
 
-KernelKey keyOf(const DeviceKernel& kernel, const port::LaunchRecord& record) {
+KernelKey keyOf(const DeviceBuild& build, uint32_t kernel, const port::LaunchRecord& record) {
   std::string local;
   for (const uint64_t size : record.local_size)
     local.append(local.empty() ? "" : "x").append(std::to_string(size));
-  return {kernel.build->code_id + ' ' + kernel.info().name, kernel.build->options, local};
+  return {build.code_id + ' ' + build.image->kernels[kernel].name, build.options, local};
 }
 
-std::vector<partition::BoundArgument> bind(const ArgumentSet& arguments) {
-  std::vector<partition::BoundArgument> bound(arguments.values.size());
-  for (size_t i = 0; i < bound.size(); ++i) {
-    const ArgumentValue& value = arguments.values[i];
-    bound[i].shared_memory = value.svm != nullptr;
-    if (const MemObject* object = value.memory.get()) {
-      bound[i] = {&object->storage(), object->origin(), object->size(), object->kernelMayWrite(),
-                  false};
-      // Whatever memory it is the application's view of, all members see it at once.
-      bound[i].shared_memory = object->usesSvm();
-    }
-  }
-  return bound;
+// Work-groups that a device needs to be well used. One group of a GPU's unit leaves it waiting for
+// memory most of the time.
+uint64_t leastGroups(const port::Capabilities& device, const port::LaunchRecord& record) {
+  constexpr uint64_t items_of_gpu_unit = 512;
+  const uint64_t items = record.local_size[0] * record.local_size[1] * record.local_size[2];
+  const bool gpu = device.device_class == port::DeviceClass::gpu;
+  const uint64_t groups = gpu ? (items_of_gpu_unit + items - 1) / items : 1;
+  return groups * std::max(device.compute_units, 1u);
 }
 
 // What parts read of one argument.
@@ -84,14 +87,13 @@ struct Reads {
 }  // namespace
 
 Division::Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> arguments,
-                   const port::LaunchRecord& record)
+                   const port::LaunchRecord& record, std::shared_ptr<Experience> experience)
     : device_(queue.device()),
       build_(kernel.build),
       index_(kernel.index),
       arguments_(std::move(arguments)),
       record_(record),
-      key_(keyOf(kernel, record)),
-      split_(kernel.info(), record_, arguments_->values, bind(*arguments_), most_blocks) {
+      experience_(std::move(experience)) {
   for (size_t i = 0; i < build_->members.size(); ++i) {
     const DeviceBuild::MemberCode& code = build_->members[i];
     const auto index = code.module ? code.image->find(kernel.info().name) : std::nullopt;
@@ -99,27 +101,75 @@ Division::Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> ar
   }
 }
 
+std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kernel,
+                                         const Ref<ArgumentSet>& arguments,
+                                         const port::LaunchRecord& record) {
+  using Mode = SplitSetting::Mode;
+  const Mode mode = Knowledge::get().setting.mode;
+  if (mode == Mode::never) return nullptr;
+  auto experience = Experience::of({queue.device(), kernel, record}, kernel);
+  const bool free = mode == Mode::guided;
+  if (free) {
+    const auto seen = experience->state().lock();
+    if (seen->verdict.leaveWhole() && seen->best == 0) return nullptr;
+  }
+  std::shared_ptr<Division> division(new Division(queue, kernel, arguments, record, experience));
+  const bool enough = !free || division->longEnough();
+  if (enough && division->members() > 1)
+    division->split_ = experience->split(kernel, record, *arguments);
+  if (division->possible()) return division;
+  experience->state().lock()->verdict.refuse();
+  return nullptr;
+}
+
 bool Division::possible() const {
-  return Knowledge::get().setting.mode != SplitSetting::Mode::never && members() > 1 &&
-         split_.splitClass() == partition::SplitClass::exact;
+  return split_ && split_->splitClass() == partition::SplitClass::exact;
+}
+
+// Are there groups enough for two members?
+bool Division::longEnough() const {
+  std::vector<uint64_t> least;
+  for (const State& state : members_)
+    least.push_back(leastGroups(state.member.device->capabilities(), record_));
+  if (least.size() < 2) return false;
+  std::nth_element(least.begin(), least.begin() + 1, least.end());
+  const uint64_t* groups = record_.group_count;
+  return groups[0] * groups[1] * groups[2] >= least[0] + least[1];
+}
+
+bool Division::sameKind(size_t one, size_t another) const {
+  const port::Capabilities& first = member(one).device->capabilities();
+  const port::Capabilities& second = member(another).device->capabilities();
+  return first.name == second.name && first.compute_units == second.compute_units;
+}
+
+bool Division::alike() const {
+  for (size_t i = 1; i < members(); ++i)
+    if (!sameKind(0, i)) return false;
+  return true;
 }
 
 double Division::itemsPerBlock() const {
   double items = 1;
   for (const uint64_t size : record_.global_size) items *= static_cast<double>(size);
-  return items / static_cast<double>(split_.blocks());
+  return items / static_cast<double>(split_->blocks());
+}
+
+double Division::groupsPerBlock() const {
+  double groups = 1;
+  for (const uint64_t count : record_.group_count) groups *= static_cast<double>(count);
+  return groups / static_cast<double>(split_->blocks());
 }
 
 // Bytes that all blocks read have to be there before the first part begins; those of one block move
-// with it. Where a member has had a home, only what is missing there counts.
-void Division::predictTransfers(partition::MemberModel& model, const Device& device,
-                                const Slice& home) const {
+// with it.
+void Division::predictTransfers(partition::MemberModel& model, const Device& device) const {
   const port::MemorySpace space = device.capabilities().memory_space;
   std::vector<Reads> reads(arguments_->values.size());
   std::vector<partition::PartAccess> touched;
-  for (uint64_t block = home.begin; block < home.end; ++block) {
+  for (uint64_t block = 0; block < split_->blocks(); ++block) {
     touched.clear();
-    split_.accesses({block, block + 1}, touched);
+    split_->accesses({block, block + 1}, touched);
     for (const partition::PartAccess& access : touched) {
       if (!access.reads) continue;
       reads[access.argument].of_blocks += access.end - access.begin;
@@ -137,43 +187,71 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
     if (shared)
       model.start_ns += time;
     else
-      model.transfer_ns += time / static_cast<double>(home.count());
+      model.transfer_ns += time / static_cast<double>(split_->blocks());
   }
 }
 
-std::vector<partition::MemberModel> Division::models(std::span<const uint64_t> homes,
-                                                     bool& known) const {
-  const uint64_t blocks = split_.blocks();
+Division::Models Division::models(bool& known) const {
+  const uint64_t blocks = split_->blocks();
   const double share = static_cast<double>(blocks) / static_cast<double>(members());
   const auto items = static_cast<uint64_t>(std::max(share * itemsPerBlock(), 1.0));
-  std::vector<partition::MemberModel> result(members());
-  uint64_t begin = 0;
+  Models result(members());
+  std::vector<double> estimates;
   for (size_t i = 0; i < result.size(); ++i) {
     partition::MemberModel& model = result[i];
     const Device& device = *member(i).device;
+    const port::Capabilities& capabilities = device.capabilities();
+    const double least = static_cast<double>(leastGroups(capabilities, record_));
     model.slice_ns = slice_ns;
+    model.least_units =
+        std::clamp<uint64_t>(static_cast<uint64_t>(std::ceil(least / groupsPerBlock())), 1, blocks);
+    model.wave_units = capabilities.compute_units / groupsPerBlock();
     const auto time = Knowledge::get().store.kernelTime(key_, weft::keyOf(device), items);
     model.measured = time && time->confidence > trusted;
     known &= model.measured;
-    if (time) {
-      model.unit_ns = time->nanoseconds / share;
-      model.spread = time->spread;
-    } else {
-      model.unit_ns = estimatedItemTime(device.capabilities()) * itemsPerBlock();
-    }
-    const bool has_home = homes.size() == result.size() && homes[i] > 0;
-    predictTransfers(model, device, has_home ? Slice{begin, begin + homes[i]} : Slice{0, blocks});
-    if (has_home) begin += homes[i];
+    if (model.measured) model.unit_ns = time->nanoseconds / share;
+    if (model.measured) model.spread = time->spread;
+    estimates.push_back(estimatedItemTime(capabilities) * itemsPerBlock());
+    predictTransfers(model, device);
   }
+  partition::guessUnmeasured(result, estimates, alike());
   return result;
 }
 
-void Division::plan() {
+std::unique_ptr<partition::Policy> Division::onOne(size_t member) const {
+  std::vector<uint64_t> shares(members(), 0);
+  shares[member] = split_->blocks();
+  return partition::staticPolicy(std::move(shares));
+}
+
+// By what is known of the members' speeds: as one part each where that is enough, or else in
+// several, from whose times they become known.
+std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, bool always) {
+  constexpr partition::SplitMargin none{-1e9, 0};
+  bool known = true;
+  Models models = this->models(known);
+  // What nobody has measured yet is divided in order to measure it.
+  const partition::Plan plan =
+      partition::plan(models, split_->blocks(), always || !known ? none : partition::SplitMargin{});
+  seen.best = known ? plan.best : 0;
+  if (!plan.split()) return nullptr;
+  // Whatever the speed of members of one kind is, it is the same.
+  const bool settled = alike() || seen.launches > 0 ||
+                       (known && std::all_of(models.begin(), models.end(), [](const auto& model) {
+                          return model.spread < sure_spread;
+                        }));
+  if (!settled) return partition::guidedPolicy(std::move(models), plan.shares);
+  seen.homes.set(plan.shares);
+  return partition::staticPolicy(plan.shares);
+}
+
+void Division::decide() {
   using Mode = SplitSetting::Mode;
+  using partition::Verdict;
   Knowledge& knowledge = Knowledge::get();
   const Mode mode = knowledge.setting.mode;
-  const uint64_t blocks = split_.blocks();
-  begun_ = profiling::now();
+  const uint64_t blocks = split_->blocks();
+  learns_ = mode != Mode::random;
   if (mode == Mode::random) {
     std::vector<double> weights(members());
     auto random = knowledge.random.lock();
@@ -181,17 +259,28 @@ void Division::plan() {
     policy_ = partition::staticPolicy(partition::apportion(weights, blocks));
     return;
   }
-  const std::vector<uint64_t> before =
-      knowledge.homes.with([&](auto& homes) { return homes[key_]; });
-  bool known = true;
-  std::vector<partition::MemberModel> models = this->models(before, known);
-  // What nobody has measured yet is divided in order to measure it.
-  const bool always = mode == Mode::always || !known;
-  const partition::SplitMargin none{-1e9, 0};
-  partition::Plan plan = partition::plan(models, blocks, always ? none : partition::SplitMargin{});
-  std::vector<uint64_t> home = partition::keepHomes(before, std::move(plan.shares), home_tolerance);
-  knowledge.homes.with([&](auto& homes) { homes[key_] = home; });
-  policy_ = partition::guidedPolicy(std::move(models), home);
+  const bool always = mode == Mode::always;
+  const auto seen = experience_->state().lock();
+  records_ = seen->launches < recorded_first || seen->launches % recorded_later == 0;
+  if (records_) key_ = keyOf(*build_, index_, record_);
+  mode_ = always ? Verdict::Mode::together : seen->verdict.next();
+  if (mode_ == Verdict::Mode::together) {
+    if (!seen->homes.shares().empty())
+      policy_ = partition::staticPolicy(seen->homes.shares());
+    else
+      policy_ = guided(*seen, always);
+    if (policy_) return;
+    mode_ = Verdict::Mode::alone;
+    seen->verdict.refuse();
+    learns_ = false;
+  }
+  policy_ = onOne(seen->best);
+}
+
+void Division::plan() {
+  begun_ = profiling::now();
+  decide();
+  planned_ns_ = static_cast<double>(profiling::now() - begun_);
 }
 
 // While one part runs the bytes of the next one move, for those who have a memory of their own.
@@ -212,10 +301,73 @@ void Division::finished(size_t index, const Slice& slice, uint64_t begin, uint64
   const uint64_t since = std::max(begin, std::min(state.busy_until, end));
   state.busy_until = std::max(state.busy_until, end);
   const auto time = static_cast<double>(end - since);
-  policy_->finished(index, slice, static_cast<double>(profiling::now() - begun_), time);
+  const auto now = static_cast<double>(profiling::now() - begun_);
+  policy_->finished(index, slice, now, time);
+  state.units += slice.count();
+  state.busy_ns += time;
+  state.done_ns = now;
+  if (!records_) return;
   const double items = itemsPerBlock() * static_cast<double>(slice.count());
   Knowledge::get().store.recordKernel(key_, weft::keyOf(*state.member.device),
                                       static_cast<uint64_t>(std::max(items, 1.0)), time);
+}
+
+// Who would be best alone, and what it would take, by the parts' times.
+void Division::judgeAlone(Experience::State& seen) const {
+  double sum = 0, least = 0, longest = 0;
+  for (size_t i = 0; i < members(); ++i) {
+    if (members_[i].units == 0) continue;
+    sum += members_[i].busy_ns;
+    longest = std::max(longest, members_[i].busy_ns);
+    const double unit_ns = members_[i].busy_ns / static_cast<double>(members_[i].units);
+    if (least > 0 && unit_ns >= least) continue;
+    least = unit_ns;
+    seen.best = i;
+  }
+  // Of members of one kind the first one is at home.
+  if (sameKind(0, seen.best)) seen.best = 0;
+  seen.verdict.expectTogether(longest);
+  seen.verdict.expectAlone(alike() ? sum : least * static_cast<double>(split_->blocks()));
+}
+
+// A line for each launch, for people: who ran how many blocks, for how long, done how long after
+// the launch could begin, in microseconds.
+void Division::tell(double nanoseconds) const {
+  std::string text = "weft: " + build_->image->kernels[index_].name + ": ";
+  text += mode_ == partition::Verdict::Mode::alone ? "alone " : "together ";
+  const auto append = [&](const char* before, double ns) {
+    text.append(before).append(std::to_string(std::llround(ns / 1000)));
+  };
+  append("", nanoseconds);
+  append(", planned ", planned_ns_);
+  for (size_t i = 0; i < members(); ++i) {
+    text += "; " + std::to_string(members_[i].units);
+    append(" busy ", members_[i].busy_ns);
+    append(" done ", members_[i].done_ns);
+  }
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+void Division::succeeded() {
+  using partition::Verdict;
+  const auto now = static_cast<double>(profiling::now() - begun_);
+  if (Knowledge::get().setting.trace) tell(now);
+  if (!learns_) return;
+  const auto seen = experience_->state().lock();
+  if (mode_ == Verdict::Mode::alone) {
+    double busy = 0;
+    for (const State& state : members_) busy += state.busy_ns;
+    const double waited = commandTime(member(seen->best).device->capabilities());
+    seen->verdict.took(mode_, std::max(busy, now - waited));
+    return;
+  }
+  ++seen->launches;
+  const bool moved = seen->homes.moved();
+  std::vector<partition::Homes::Done> done;
+  for (const State& state : members_) done.push_back({state.units, state.done_ns, state.busy_ns});
+  seen->homes.ended(done);
+  judgeAlone(*seen);
+  seen->verdict.took(mode_, now, moved);
 }
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include "partition/policy.h"
 #include "partition/split.h"
 #include "profiling/store.h"
+#include "scheduler/experience.h"
 #include "scheduler/queue.h"
 
 namespace weft {
@@ -24,16 +25,17 @@ class Division {
     uint32_t kernel;
   };
 
-  Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> arguments,
-           const port::LaunchRecord& record);
+  // Null when it is one command's, on the queue's own device: it cannot be divided, or it is known
+  // not to pay.
+  static std::shared_ptr<Division> make(Queue& queue, const DeviceKernel& kernel,
+                                        const Ref<ArgumentSet>& arguments,
+                                        const port::LaunchRecord& record);
 
-  // May it be divided at all? Known when it is enqueued.
-  bool possible() const;
   // Decides how, with the bytes where they are now: when what it waits for has ended, before the
   // first part.
   void plan();
 
-  const partition::Split& split() const { return split_; }
+  const partition::Split& split() const { return *split_; }
   const std::shared_ptr<const DeviceBuild>& build() const { return build_; }
   uint32_t kernel() const { return index_; }
   const Ref<ArgumentSet>& arguments() const { return arguments_; }
@@ -47,30 +49,53 @@ class Division {
   void finished(size_t member, const partition::Slice& slice, uint64_t begin, uint64_t end);
   // It ended without having run to its end.
   void failed(size_t member) { --members_[member].in_hand; }
+  // All parts have ended well.
+  void succeeded();
 
  private:
   struct State {
     Member member;
     unsigned in_hand = 0;
     uint64_t busy_until = 0;
+    uint64_t units = 0;  // done
+    double busy_ns = 0;  // for them
+    double done_ns = 0;  // since the plan
   };
+  using Models = std::vector<partition::MemberModel>;
 
+  Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> arguments,
+           const port::LaunchRecord& record, std::shared_ptr<Experience> experience);
+
+  bool possible() const;
+  void decide();
+  void tell(double nanoseconds) const;
+  bool longEnough() const;
+  bool sameKind(size_t one, size_t another) const;
+  bool alike() const;
   double itemsPerBlock() const;
+  double groupsPerBlock() const;
+  void judgeAlone(Experience::State& seen) const;
   // What is predicted of the members. `known` turns false when one was never measured.
-  std::vector<partition::MemberModel> models(std::span<const uint64_t> homes, bool& known) const;
-  void predictTransfers(partition::MemberModel& model, const Device& device,
-                        const partition::Slice& home) const;
+  Models models(bool& known) const;
+  void predictTransfers(partition::MemberModel& model, const Device& device) const;
+  std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
+  std::unique_ptr<partition::Policy> onOne(size_t member) const;
 
   Device& device_;
   std::shared_ptr<const DeviceBuild> build_;
   uint32_t index_;
   Ref<ArgumentSet> arguments_;
   port::LaunchRecord record_;
-  profiling::KernelKey key_;
-  partition::Split split_;
+  std::shared_ptr<Experience> experience_;
+  std::shared_ptr<const partition::Split> split_;
+  profiling::KernelKey key_;  // where that is needed
   std::vector<State> members_;
   std::unique_ptr<partition::Policy> policy_;
+  partition::Verdict::Mode mode_ = partition::Verdict::Mode::together;
+  bool learns_ = true;    // from how long it takes
+  bool records_ = false;  // the parts' times
   uint64_t begun_ = 0;
+  double planned_ns_ = 0;
 };
 
 }  // namespace weft

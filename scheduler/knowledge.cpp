@@ -7,15 +7,27 @@
 
 namespace weft {
 
-SplitSetting SplitSetting::read() {
+namespace {
+
+SplitSetting readSplit() {
+  using Mode = SplitSetting::Mode;
   const char* const text = std::getenv("WEFT_UNIFIED_SPLIT");
   const std::string_view value = text ? text : "";
-  if (value == "never") return {Mode::never, 0};
-  if (value == "always") return {Mode::always, 0};
+  if (value == "never") return {.mode = Mode::never};
+  if (value == "always") return {.mode = Mode::always};
   if (!value.starts_with("random")) return {};
-  SplitSetting setting{Mode::random, 1};
+  SplitSetting setting{.mode = Mode::random, .seed = 1};
   if (const size_t colon = value.find(':'); colon != value.npos)
     std::from_chars(value.data() + colon + 1, value.data() + value.size(), setting.seed);
+  return setting;
+}
+
+}  // namespace
+
+SplitSetting SplitSetting::read() {
+  SplitSetting setting = readSplit();
+  const char* const trace = std::getenv("WEFT_UNIFIED_TRACE");
+  setting.trace = trace && std::string_view(trace) == "1";
   return setting;
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <random>
-#include <vector>
 
 #include "core/device.h"
 #include "core/guarded.h"
@@ -12,10 +10,12 @@
 
 namespace weft {
 
-// WEFT_UNIFIED_SPLIT: for tests and measurements.
+// WEFT_UNIFIED_SPLIT: for tests and measurements. WEFT_UNIFIED_TRACE=1: a line on standard error
+// for each launch.
 struct SplitSetting {
   enum class Mode : uint8_t { guided, never, always, random } mode = Mode::guided;
   uint64_t seed = 0;
+  bool trace = false;
 
   static SplitSetting read();
 };
@@ -24,8 +24,6 @@ struct SplitSetting {
 struct Knowledge {
   SplitSetting setting = SplitSetting::read();
   profiling::PerformanceStore store{profiling::storeDirectory()};
-  // The shares of a kernel's last launch.
-  Guarded<std::map<profiling::KernelKey, std::vector<uint64_t>>> homes;
   Guarded<std::mt19937_64> random{setting.seed};
 
   static Knowledge& get();

@@ -75,6 +75,7 @@ class SplitLaunch final : public Command {
   void accesses(AccessList& list) override;
   void finalize(cl_int) noexcept override { division_ = nullptr; }
   void plan(State& state) noexcept;
+  void learn() noexcept;
   Part* nextParts(State& state, const std::shared_ptr<Division>& division) noexcept;
   Part* nextPart(State& state, size_t member, const std::shared_ptr<Division>& division) noexcept;
   static void start(Part* parts) noexcept;
@@ -118,6 +119,7 @@ void SplitLaunch::accesses(AccessList& list) {
 // Called with the dependencies gone, and again when all parts have ended.
 void SplitLaunch::ready() noexcept {
   const RuntimeScope scope;
+  if (waitForPrevious()) return;
   Part* parts = nullptr;
   bool over = false;
   state_.with([&](State& state) {
@@ -129,6 +131,7 @@ void SplitLaunch::ready() noexcept {
   });
   if (over) {
     const State state = *state_.lock();
+    if (state.failure == CL_SUCCESS) learn();
     times_.started.store(std::min(state.begin, state.end), std::memory_order_relaxed);
     times_.ended.store(state.end, std::memory_order_relaxed);
     return complete(state.failure);
@@ -151,6 +154,13 @@ Part* SplitLaunch::nextParts(State& state, const std::shared_ptr<Division>& divi
     while (Part* part = nextPart(state, member, division))
       part->following = std::exchange(parts, part);
   return parts;
+}
+
+void SplitLaunch::learn() noexcept {
+  try {
+    division_->succeeded();
+  } catch (const std::bad_alloc&) {  // the next one is as good
+  }
 }
 
 void SplitLaunch::plan(State& state) noexcept {
@@ -200,8 +210,8 @@ void SplitLaunch::ended(size_t member, const Slice& slice, cl_int status, uint64
 Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
                         const DeviceKernel& kernel, const Ref<ArgumentSet>& arguments,
                         const port::LaunchRecord& record) {
-  auto division = std::make_shared<Division>(queue, kernel, arguments, record);
-  if (!division->possible()) return nullptr;
+  auto division = Division::make(queue, kernel, arguments, record);
+  if (!division) return nullptr;
   if (Knowledge::get().store.pending() >= flush_at)
     queue.context().platform().background().run([] { keepMeasurements(); });
   return enqueueCommand<SplitLaunch>(waits, queue, type, std::move(division));

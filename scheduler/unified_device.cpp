@@ -72,8 +72,9 @@ port::Capabilities capabilitiesOf(const Devices& members) {
   for (const Ref<Device>& member : members) each.push_back(&member->capabilities());
   port::Capabilities all = partition::common(each);
   all.name = "Weft unified device: " + nameOf(members);
-  all.runs_ahead = false;  // its queue's stream does not keep the order of what members do
-  all.uuid[0] ^= 0x55;     // another device's
+  all.runs_ahead =
+      members.front()->capabilities().runs_ahead;  // its queues' streams are that one's
+  all.uuid[0] ^= 0x55;                             // another device's
   return all;
 }
 

@@ -76,13 +76,35 @@ TEST(Plan, DoesNotSplitWhatGainsTooLittle) {
   EXPECT_TRUE(plan(std::vector{model(10), model(10)}, 1000).split());
 }
 
-TEST(KeepHomes, WithinTheTolerance) {
-  EXPECT_EQ(keepHomes(Shares{500, 500}, {510, 490}, 0.02), (Shares{500, 500}));
-  EXPECT_EQ(keepHomes(Shares{500, 500}, {540, 460}, 0.02), (Shares{540, 460}));
-  // Another number of units, and none.
-  EXPECT_EQ(keepHomes(Shares{500, 500}, {510, 491}, 0.02), (Shares{510, 491}));
-  EXPECT_EQ(keepHomes({}, {1, 2}, 1), (Shares{1, 2}));
-  EXPECT_EQ(keepHomes(Shares{10, 990}, {0, 1000}, 0.02), (Shares{0, 1000}));
+TEST(GuessUnmeasured, ByWhatIsKnownOfTheOthers) {
+  std::vector<MemberModel> members{model(300), {}, {}};
+  guessUnmeasured(members, std::vector<double>{1, 1, 40}, false);
+  EXPECT_DOUBLE_EQ(members[0].unit_ns, 300);
+  EXPECT_DOUBLE_EQ(members[1].unit_ns, 300);
+  EXPECT_DOUBLE_EQ(members[2].unit_ns, 12000);
+  // Nothing is known.
+  std::vector<MemberModel> fresh(2);
+  guessUnmeasured(fresh, std::vector<double>{1, 40}, false);
+  EXPECT_DOUBLE_EQ(fresh[1].unit_ns, 40);
+  // What was measured of devices of one kind is one thing measured twice.
+  std::vector<MemberModel> equal{model(90), model(110), {}};
+  guessUnmeasured(equal, std::vector<double>{5, 5, 5}, true);
+  for (const MemberModel& one : equal) EXPECT_DOUBLE_EQ(one.unit_ns, 100);
+}
+
+TEST(Plan, WavesThatAreNearlyEmptyAreNone) {
+  // 33 units of 10 at once: four waves where three are enough, with room in the other's third one.
+  std::vector<MemberModel> members{model(10), model(10)};
+  members[0].wave_units = members[1].wave_units = 10.5;
+  EXPECT_DOUBLE_EQ(members[0].timeOf(33), 4 * 10.5 * 10);
+  const Plan result = plan(members, 63, no_margin);
+  EXPECT_LE(std::max(result.shares[0], result.shares[1]), 32u);
+  members[0].unit_ns = 9.6;
+  const Plan uneven = plan(members, 62, no_margin);
+  EXPECT_EQ(uneven.shares[0] + uneven.shares[1], 62u);
+  for (size_t i = 0; i < 2; ++i) EXPECT_LE(members[i].timeOf(uneven.shares[i]), 3 * 10.5 * 10) << i;
+  // Of many waves none is missed.
+  EXPECT_DOUBLE_EQ(members[1].timeOf(1001), 10010);
 }
 
 }  // namespace

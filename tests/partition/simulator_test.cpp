@@ -26,7 +26,7 @@ Kernel compute(uint64_t units = 4096, double work = 10'000) {
   kernel.name = "compute";
   kernel.units = units;
   kernel.work = work;
-  kernel.launches = 5;
+  kernel.launches = 8;
   return kernel;
 }
 

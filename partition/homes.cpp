@@ -1,0 +1,92 @@
+#include "partition/homes.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "partition/plan.h"
+
+namespace weft::partition {
+namespace {
+
+// Of the longest time: what members may differ by, and what other shares have to gain.
+constexpr double balanced = 0.04, worth_moving = 0.02;
+// By the members' own times, while data still moves.
+constexpr double roughly_balanced = 0.06;
+// Work that lies unevenly takes a few steps. When the world changes by that much, it starts again.
+constexpr unsigned most_moves = 6;
+constexpr double another_world = 1.5;
+constexpr double learned = 0.5;
+
+}  // namespace
+
+std::vector<uint64_t> rebalance(std::span<const uint64_t> shares,
+                                std::span<const double> nanoseconds) {
+  std::vector<double> speeds(shares.size(), 0);
+  for (size_t i = 0; i < shares.size(); ++i)
+    if (shares[i] > 0 && nanoseconds[i] > 0)
+      speeds[i] = static_cast<double>(shares[i]) / nanoseconds[i];
+  const uint64_t units = std::accumulate(shares.begin(), shares.end(), uint64_t{0});
+  if (std::none_of(speeds.begin(), speeds.end(), [](double speed) { return speed > 0; }))
+    return {shares.begin(), shares.end()};
+  std::vector<uint64_t> fresh = apportion(speeds, units);
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    if (shares[i] == 0 || fresh[i] > 0) continue;
+    --*std::max_element(fresh.begin(), fresh.end());
+    fresh[i] = 1;
+  }
+  return fresh;
+}
+
+void Homes::set(std::vector<uint64_t> shares) {
+  shares_ = std::move(shares);
+  best_shares_.clear();
+  best_ns_ = 0;
+  launches_ = moves_ = 0;
+}
+
+void Homes::move(std::vector<uint64_t> shares) {
+  shares_ = std::move(shares);
+  launches_ = 0;
+}
+
+// Moves to shares with which all would be done at once, if they differ by more than the tolerance.
+bool Homes::moveFrom(std::span<const double> times, double tolerance) {
+  if (moves_ >= most_moves) return false;
+  const double longest = *std::max_element(times.begin(), times.end());
+  double shortest = longest;
+  for (size_t i = 0; i < times.size(); ++i)
+    if (shares_[i] > 0) shortest = std::min(shortest, times[i]);
+  if (shortest <= 0 || shortest >= longest * (1 - tolerance)) return false;
+  std::vector<uint64_t> fresh = rebalance(shares_, times);
+  if (fresh == shares_) return false;
+  ++moves_;
+  move(std::move(fresh));
+  return true;
+}
+
+void Homes::ended(std::span<const Done> members) {
+  if (members.size() != shares_.size() || members.empty()) return;
+  for (size_t i = 0; i < members.size(); ++i)
+    if (members[i].units != shares_[i]) return;  // it was another's plan
+  // The first one moves the data.
+  if (launches_++ == 0) {
+    std::vector<double> busy;
+    for (const Done& member : members) busy.push_back(member.busy_ns);
+    moveFrom(busy, roughly_balanced);
+    return;
+  }
+  if (launches_ == 2) ends_.assign(members.size(), 0);
+  for (size_t i = 0; i < members.size(); ++i)
+    ends_[i] += (launches_ == 2 ? 1 : learned) * (members[i].nanoseconds - ends_[i]);
+  const double longest = *std::max_element(ends_.begin(), ends_.end());
+  if (shares_ != best_shares_ && best_ns_ > 0 && longest > best_ns_ * (1 - worth_moving)) {
+    moves_ = most_moves;
+    return move(best_shares_);
+  }
+  if (best_ns_ > 0 && longest > another_world * best_ns_) moves_ = 0;
+  best_ns_ = longest;
+  best_shares_ = shares_;
+  moveFrom(ends_, balanced);
+}
+
+}  // namespace weft::partition

@@ -1,0 +1,65 @@
+// What the process has seen of one kernel at one size on one unified device.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/guarded.h"
+#include "core/kernel.h"
+#include "partition/homes.h"
+#include "partition/split.h"
+#include "partition/verdict.h"
+
+namespace weft {
+
+// Launches that are alike: of the same code, on the same device, over the same range.
+struct LaunchShape {
+  const Device* device;
+  const DeviceBuild* build;
+  uint32_t kernel, dimensions;
+  std::array<uint64_t, 3> global, local, offset;
+
+  LaunchShape(const Device& on, const DeviceKernel& code, const port::LaunchRecord& record);
+  auto operator<=>(const LaunchShape&) const = default;
+};
+
+// What one argument of a launch is bound to, for each of them.
+std::vector<partition::BoundArgument> bind(const ArgumentSet& arguments);
+
+// Thread-safe.
+class Experience {
+ public:
+  struct State {
+    partition::Verdict verdict;
+    partition::Homes homes;
+    size_t best = 0;        // the member that does it best alone
+    unsigned launches = 0;  // that were divided
+  };
+
+  explicit Experience(std::weak_ptr<const DeviceBuild> build) : build_(std::move(build)) {}
+
+  // The one of such launches. `code` keeps its build.
+  static std::shared_ptr<Experience> of(const LaunchShape& shape, const DeviceKernel& code);
+
+  // How a launch with these arguments can be divided, worked out anew where it has to be.
+  std::shared_ptr<const partition::Split> split(const DeviceKernel& code,
+                                                const port::LaunchRecord& record,
+                                                const ArgumentSet& arguments);
+  Guarded<State>& state() { return state_; }
+
+ private:
+  // Iterations often take turns with a few sets of arguments.
+  static constexpr size_t most_splits = 4;
+  struct Known {
+    std::string arguments;
+    std::shared_ptr<const partition::Split> split;
+  };
+
+  std::weak_ptr<const DeviceBuild> build_;  // the address may come to be another's
+  Guarded<State> state_;
+  Guarded<std::vector<Known>> splits_;  // least recently used first
+};
+
+}  // namespace weft

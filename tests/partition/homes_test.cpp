@@ -1,0 +1,110 @@
+#include "partition/homes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace weft::partition {
+namespace {
+
+using Shares = std::vector<uint64_t>;
+
+// Runs launches of units that cost what `cost` says on members of these speeds.
+struct World {
+  std::vector<double> speeds;
+  std::function<double(uint64_t)> cost = [](uint64_t) { return 1.0; };
+  double fixed = 0;
+  double noise = 0;
+  unsigned launches = 0;
+
+  std::vector<Homes::Done> launch(const Shares& shares) {
+    std::vector<Homes::Done> done;
+    uint64_t begin = 0;
+    for (size_t i = 0; i < shares.size(); ++i) {
+      double time = shares[i] > 0 ? fixed : 0;
+      for (uint64_t unit = begin; unit < begin + shares[i]; ++unit)
+        time += 1000 * cost(unit) / speeds[i];
+      begin += shares[i];
+      done.push_back({shares[i], time * (1 + ((launches + i) % 2 ? noise : -noise))});
+    }
+    ++launches;
+    return done;
+  }
+  // The longest member's time of the last launch.
+  double run(Homes& homes, unsigned count) {
+    double longest = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      const auto done = launch(homes.shares());
+      longest = 0;
+      for (const auto& one : done) longest = std::max(longest, one.nanoseconds);
+      homes.ended(done);
+    }
+    return longest;
+  }
+};
+
+TEST(Rebalance, LosesNothing) {
+  EXPECT_EQ(rebalance(Shares{50, 50}, std::vector<double>{1, 1}), (Shares{50, 50}));
+  EXPECT_EQ(rebalance(Shares{50, 50}, std::vector<double>{1, 4}), (Shares{80, 20}));
+  EXPECT_EQ(rebalance(Shares{32, 0, 32}, std::vector<double>{1, 0, 3}), (Shares{48, 0, 16}));
+  // Who was very slow keeps a unit, or nobody would ever know better.
+  EXPECT_EQ(rebalance(Shares{5, 5}, std::vector<double>{1, 1000}), (Shares{9, 1}));
+  EXPECT_EQ(rebalance(Shares{}, std::vector<double>{}), Shares{});
+}
+
+TEST(Homes, StayWhereTheyAreGood) {
+  World world{{1, 1}};
+  world.noise = 0.015;
+  Homes homes;
+  homes.set({32, 32});
+  world.run(homes, 100);
+  EXPECT_EQ(homes.shares(), (Shares{32, 32}));
+}
+
+TEST(Homes, FollowTheSpeeds) {
+  World world{{4, 1}};
+  Homes homes;
+  homes.set({32, 32});
+  world.run(homes, 6);
+  EXPECT_NEAR(static_cast<double>(homes.shares()[0]), 51, 1);
+}
+
+TEST(Homes, FollowWorkThatLiesUnevenly) {
+  // Most of it in the middle, as in a picture of the Mandelbrot set.
+  World world{{1, 1, 1}, [](uint64_t unit) { return unit > 20 && unit < 44 ? 10.0 : 1.0; }};
+  Homes homes;
+  homes.set({22, 21, 21});
+  const double longest = world.run(homes, 20);
+  EXPECT_LT(longest, 1.15 * (230 + 41) * 1000 / 3);
+  EXPECT_EQ(std::accumulate(homes.shares().begin(), homes.shares().end(), uint64_t{0}), 64u);
+}
+
+TEST(Homes, DoNotFollowWhatGainsNothing) {
+  // The second one's time is not its work's: less of it makes nothing better.
+  World world{{1, 1}};
+  Homes homes;
+  homes.set({32, 32});
+  Shares seen;
+  for (int i = 0; i < 40; ++i) {
+    auto done = world.launch(homes.shares());
+    done[1].nanoseconds = 40'000;
+    homes.ended(done);
+    seen = homes.shares();
+  }
+  EXPECT_EQ(seen, (Shares{32, 32}));
+}
+
+TEST(Homes, AnotherPlansTimesSayNothing) {
+  Homes homes;
+  homes.set({32, 32});
+  for (int i = 0; i < 10; ++i) {
+    homes.ended(std::vector<Homes::Done>{{10, 1}, {54, 1000}});
+    homes.ended(std::vector<Homes::Done>{{64, 1}});
+  }
+  EXPECT_EQ(homes.shares(), (Shares{32, 32}));
+}
+
+}  // namespace
+}  // namespace weft::partition
