@@ -109,9 +109,12 @@ LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDR
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
                          cl_command_type type) {
   LaunchWork launch = LaunchWork::check(queue, kernel, range);
+  const auto whole = [&](WaitList after) {
+    return enqueueCommand<LaunchCommand>(after, queue, type, LaunchWork(launch));
+  };
   if (!queue.device().members().empty())
     if (Ref<Event> split = enqueueSplit(waits, queue, type, *kernel.on(queue.device()),
-                                        launch.arguments, launch.record))
+                                        launch.arguments, launch.record, whole))
       return split;
   return enqueueCommand<LaunchCommand>(waits, queue, type, std::move(launch));
 }

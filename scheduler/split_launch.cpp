@@ -209,12 +209,16 @@ void SplitLaunch::ended(size_t member, const Slice& slice, cl_int status, uint64
 
 Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
                         const DeviceKernel& kernel, const Ref<ArgumentSet>& arguments,
-                        const port::LaunchRecord& record) {
+                        const port::LaunchRecord& record, const LaunchWay& whole) {
   auto division = Division::make(queue, kernel, arguments, record);
   if (!division) return nullptr;
   if (Knowledge::get().store.pending() >= flush_at)
     queue.context().platform().background().run([] { keepMeasurements(); });
-  return enqueueCommand<SplitLaunch>(waits, queue, type, std::move(division));
+  const auto divided = [&](WaitList after) {
+    return enqueueCommand<SplitLaunch>(after, queue, type, std::move(division));
+  };
+  if (!checksSplits()) return divided(waits);
+  return enqueueChecked(waits, queue, type, kernel, *arguments, divided, whole);
 }
 
 }  // namespace weft

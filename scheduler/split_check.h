@@ -1,0 +1,25 @@
+// WEFT_CHECK_SPLIT: kernels that are divided run whole, too, and both results are compared.
+// docs/balancing.md.
+#pragma once
+
+#include <functional>
+
+#include "core/kernel.h"
+#include "scheduler/event.h"
+#include "scheduler/queue.h"
+
+namespace weft {
+
+// A launch of the kernel in one of the two ways.
+using LaunchWay = std::function<Ref<Event>(WaitList)>;
+
+bool checksSplits();
+
+// Both ways, one after the other, from the same bytes. The event is that of the comparison: its
+// status is CL_OUT_OF_RESOURCES, with a report to the context and on standard error, where a byte
+// differs. What stays is what the whole launch left.
+Ref<Event> enqueueChecked(WaitList waits, Queue& queue, cl_command_type type,
+                          const DeviceKernel& kernel, const ArgumentSet& arguments,
+                          const LaunchWay& divided, const LaunchWay& whole);
+
+}  // namespace weft
