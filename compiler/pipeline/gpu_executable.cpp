@@ -21,6 +21,7 @@
 #include "compiler/gpu/sub_groups.h"
 #include "compiler/gpu/target_module.h"
 #include "compiler/gpu/unaligned.h"
+#include "compiler/gpu/unrolling.h"
 #include "compiler/gpu/work_items.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
@@ -123,6 +124,11 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   tuning.LoopUnrolling = fully;
   Analyses analyses(machine, tuning);
   machine.registerPassBuilderCallbacks(analyses.builder);
+  if (fully && machine.getTargetTriple().isNVPTX())
+    analyses.builder.registerVectorizerStartEPCallback(
+        [](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
+          manager.addPass(UnrollShortLoops());
+        });
   // The target has hardly any vector instructions, and cannot select some of those it might.
   analyses.builder.registerOptimizerLastEPCallback(
       [](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {

@@ -212,6 +212,13 @@ TEST_F(GpuTest, DivisionsAndRootsAreAsExactAsTheProgramAsks) {
   EXPECT_EQ(count(exact, "rsqrt.approx.f32"), 1) << exact;  // has bounds of its own
 }
 
+TEST_F(GpuTest, ShortLoopsAreUnrolled) {
+  const std::string sum = "kernel void f(global float* a, int n) { float s = 0;\n";
+  const std::string body = "for (int i = 0; i < n; ++i) s += a[i] * a[i + n]; a[0] = s; }\n";
+  EXPECT_GE(count(ptx(sum + body), "ld.global.f32"), 8);
+  EXPECT_EQ(count(ptx(sum + "#pragma unroll 1\n" + body), "ld.global.f32"), 2);
+}
+
 TEST_F(GpuTest, NativeFunctionsAreInstructions) {
   const std::string source =
       "kernel void f(global float* a) { a[0] = native_sin(a[1]); a[2] = native_exp(a[3]);\n"
