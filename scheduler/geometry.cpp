@@ -6,9 +6,12 @@
 namespace weft {
 namespace {
 
-// Enough work-items to fill vectors and amortise a group's overhead, few enough to leave groups for
-// every compute unit.
-constexpr uint64_t preferred_group_size = 128;
+// Enough work-items to fill vectors and amortise a group's overhead; in several dimensions rows
+// that are long enough for whole lines of memory, and some of them for what neighbours share.
+// Measured on CPUs and on NVIDIA's GPUs.
+constexpr uint64_t preferred_group_size = 256, preferred_row = 64;
+// Few enough to leave groups for every compute unit.
+constexpr uint64_t groups_per_unit = 4, least_group_size = 32;
 
 uint64_t largestDivisor(uint64_t n, uint64_t limit) {
   for (uint64_t d = std::min(n, limit); d > 1; --d)
@@ -46,9 +49,16 @@ void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
     std::copy_n(kernel.hinted_local_size.begin(), 3, record.local_size);
     return;
   }
-  uint64_t room = std::min<uint64_t>(preferred_group_size, most);
+  double items = 1;
+  for (const uint64_t size : record.global_size) items *= static_cast<double>(size);
+  const double share = items / (static_cast<double>(device.compute_units) * groups_per_unit);
+  const auto useful =
+      static_cast<uint64_t>(std::clamp<double>(share, least_group_size, preferred_group_size));
+  uint64_t room = std::min<uint64_t>(useful, most);
   for (int d = 0; d < 3; ++d) {
-    const uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
+    uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
+    if (d == 0 && record.work_dim > 1 && record.global_size[1] > 1)
+      limit = std::min(limit, preferred_row);
     record.local_size[d] = groupExtent(record.global_size[d], limit, kernel.uniform_groups);
     room = std::max<uint64_t>(1, room / record.local_size[d]);
   }

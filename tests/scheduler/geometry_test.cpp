@@ -43,9 +43,28 @@ TEST(Geometry, ChosenUniformGroupsDivideAndFit) {
 TEST(Geometry, ChosenGroupsAreNeverSmallForWantOfADivisor) {
   for (size_t global : {131u, 1009u, 2u * 1009u, 1000003u}) {
     const auto record = makeLaunchRecord({1, nullptr, &global, nullptr}, {}, device());
-    EXPECT_GE(record.local_size[0], 64u) << global;
+    EXPECT_GE(record.local_size[0], 32u) << global;
     EXPECT_GE(record.group_count[0] * record.local_size[0], global);
     EXPECT_LT((record.group_count[0] - 1) * record.local_size[0], global);
+  }
+}
+
+TEST(Geometry, ChosenGroupsAreBlocksOfRows) {
+  const size_t sizes[3] = {4096, 4096, 64};
+  const auto record = makeLaunchRecord({3, nullptr, sizes, nullptr}, {}, device());
+  EXPECT_EQ(record.local_size[0], 64u);
+  EXPECT_EQ(record.local_size[1], 4u);
+  EXPECT_EQ(record.local_size[2], 1u);
+  EXPECT_EQ(makeLaunchRecord({1, nullptr, sizes, nullptr}, {}, device()).local_size[0], 256u);
+}
+
+TEST(Geometry, ChosenGroupsLeaveSomeForEveryUnit) {
+  port::Capabilities many = device();
+  many.compute_units = 16;
+  for (size_t global : {2048u, 4096u, 8192u}) {
+    const auto record = makeLaunchRecord({1, nullptr, &global, nullptr}, {}, many);
+    EXPECT_GE(record.group_count[0], 64u) << global;
+    EXPECT_GE(record.local_size[0], 32u) << global;
   }
 }
 
