@@ -10,7 +10,8 @@ namespace {
 
 // Of the longest time: what members may differ by, and what other shares have to gain.
 constexpr double balanced = 0.04, worth_moving = 0.02;
-// By the members' own times, while data still moves.
+// By the members' own times, while data still moves; unless all were done nearly at once, or
+// another one last, because moving data takes that time in each launch.
 constexpr double roughly_balanced = 0.06;
 // Work that lies unevenly takes a few steps. When the world changes by that much, it starts again.
 constexpr unsigned most_moves = 6;
@@ -49,14 +50,20 @@ void Homes::move(std::vector<uint64_t> shares) {
   launches_ = 0;
 }
 
-// Moves to shares with which all would be done at once, if they differ by more than the tolerance.
-bool Homes::moveFrom(std::span<const double> times, double tolerance) {
-  if (moves_ >= most_moves) return false;
+// Of the longest of the times, what the shortest of a member with a share falls short.
+double Homes::spread(std::span<const double> times) const {
   const double longest = *std::max_element(times.begin(), times.end());
   double shortest = longest;
   for (size_t i = 0; i < times.size(); ++i)
     if (shares_[i] > 0) shortest = std::min(shortest, times[i]);
-  if (shortest <= 0 || shortest >= longest * (1 - tolerance)) return false;
+  return longest > 0 ? 1 - shortest / longest : 0;
+}
+
+// Moves to shares with which all would be done at once, if they differ by more than the tolerance.
+bool Homes::moveFrom(std::span<const double> times, double tolerance) {
+  if (moves_ >= most_moves) return false;
+  const double difference = spread(times);
+  if (difference <= tolerance || difference >= 1) return false;
   std::vector<uint64_t> fresh = rebalance(shares_, times);
   if (fresh == shares_) return false;
   ++moves_;
@@ -70,9 +77,14 @@ void Homes::ended(std::span<const Done> members) {
     if (members[i].units != shares_[i]) return;  // it was another's plan
   // The first one moves the data.
   if (launches_++ == 0) {
-    std::vector<double> busy;
+    std::vector<double> busy, done;
     for (const Done& member : members) busy.push_back(member.busy_ns);
-    moveFrom(busy, roughly_balanced);
+    for (const Done& member : members) done.push_back(member.nanoseconds);
+    const auto last = [](const std::vector<double>& times) {
+      return std::max_element(times.begin(), times.end()) - times.begin();
+    };
+    if (last(busy) == last(done) && spread(done) > roughly_balanced)
+      moveFrom(busy, roughly_balanced);
     return;
   }
   if (launches_ == 2) ends_.assign(members.size(), 0);

@@ -30,6 +30,7 @@ class Homes {
 
  private:
   void move(std::vector<uint64_t> shares);
+  double spread(std::span<const double> times) const;
   bool moveFrom(std::span<const double> times, double tolerance);
 
   std::vector<uint64_t> shares_, best_shares_;

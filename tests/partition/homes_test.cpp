@@ -96,6 +96,19 @@ TEST(Homes, DoNotFollowWhatGainsNothing) {
   EXPECT_EQ(seen, (Shares{32, 32}));
 }
 
+TEST(Homes, OneLaunchIsEnoughWhereOneIsSlower) {
+  Homes homes;
+  homes.set({32, 32});
+  homes.ended(std::vector<Homes::Done>{{32, 9000, 3000}, {32, 7000, 1000}});
+  EXPECT_EQ(homes.shares(), (Shares{16, 48}));
+  // But what one of them is late for may be its data, each time.
+  for (const double done : {7000.0, 9000.0}) {
+    homes.set({32, 32});
+    homes.ended(std::vector<Homes::Done>{{32, 7000, 3000}, {32, done, 1000}});
+    EXPECT_EQ(homes.shares(), (Shares{32, 32}));
+  }
+}
+
 TEST(Homes, AnotherPlansTimesSayNothing) {
   Homes homes;
   homes.set({32, 32});
