@@ -236,6 +236,34 @@ void nameUpperHalves(Function& function) {
   }
 }
 
+// In SPIR-V a block says once what it brings to another's values. Where several edges of a switch
+// lead there, Intel's compiler counts as many, and crashes: all but one get a block in between.
+void splitRepeatedEdges(Function& function) {
+  llvm::SmallVector<llvm::Instruction*> ends;
+  for (llvm::BasicBlock& block : function) ends.push_back(block.getTerminator());
+  for (llvm::Instruction* end : ends) {
+    llvm::SmallDenseMap<llvm::BasicBlock*, llvm::BasicBlock*> between;  // null: met once
+    for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
+      llvm::BasicBlock* const to = end->getSuccessor(i);
+      const auto [known, first] = between.try_emplace(to, nullptr);
+      if (first || to->phis().empty()) continue;
+      const bool made = known->second != nullptr;
+      if (!made) {
+        known->second = llvm::BasicBlock::Create(function.getContext(), "", &function, to);
+        llvm::BranchInst::Create(to, known->second);
+      }
+      end->setSuccessor(i, known->second);
+      for (llvm::PHINode& phi : to->phis()) {
+        const int edge = phi.getBasicBlockIndex(end->getParent());
+        if (made)
+          phi.removeIncomingValue(static_cast<unsigned>(edge), false);
+        else
+          phi.setIncomingBlock(static_cast<unsigned>(edge), known->second);
+      }
+    }
+  }
+}
+
 void dropDead(Function& function) {
   llvm::SmallVector<llvm::Instruction*> all;
   for (llvm::Instruction& instruction : llvm::instructions(function)) all.push_back(&instruction);
@@ -324,6 +352,7 @@ void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine) {
     expandKinds(function);
     expandFunnelShifts(function);
     expandBitReversals(function);
+    splitRepeatedEdges(function);
   }
   for (Function& function : module)
     if (!function.isDeclaration()) expandMemory(function, machine.getTargetTransformInfo(function));
