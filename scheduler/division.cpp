@@ -18,6 +18,7 @@ using profiling::KernelKey;
 constexpr double slice_ns = 10'000;  // of handing out a part
 constexpr double trusted = 0.3;      // confidence of a prediction
 constexpr double sure_spread = 0.1;
+constexpr double newly_needed = 0.25;  // of launches that need some bytes, those that miss them
 // Of each kernel, so many launches and every so manieth later one are kept in the store.
 constexpr unsigned recorded_first = 16, recorded_later = 64;
 // What a launch waits for the host that would overlap with the one before it, were it one command.
@@ -184,6 +185,8 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
     for (const auto& [source, bytes] :
          missingBytes(*arguments_->values[i].memory, reads[i].ranges, space))
       time += transferTime(source, &device, bytes);
+    // Later launches find there what this one brings.
+    time *= newly_needed;
     if (shared)
       model.start_ns += time;
     else
@@ -212,9 +215,11 @@ Division::Models Division::models(bool& known) const {
     if (model.measured) model.unit_ns = time->nanoseconds / share;
     if (model.measured) model.spread = time->spread;
     estimates.push_back(estimatedItemTime(capabilities) * itemsPerBlock());
-    predictTransfers(model, device);
   }
   partition::guessUnmeasured(result, estimates, alike());
+  // Beside times that are only guessed, those of transfers would decide everything.
+  if (known && !alike())
+    for (size_t i = 0; i < result.size(); ++i) predictTransfers(result[i], *member(i).device);
   return result;
 }
 
