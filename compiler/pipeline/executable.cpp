@@ -8,6 +8,7 @@
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/local_atomics.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/work_group_functions.h"
@@ -27,6 +28,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   if (fully) scalariseLanes(analyses.builder);
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
+  lowerLocalAtomics(module);
 }
 
 // WEFT_VECTORIZE=never|auto|always: for tests and comparisons.
@@ -64,6 +66,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
                                    std::string(missing.size() > 1 ? "s " : " ") +
                                    llvm::join(missing, ", "));
   simplify(module, machine->get());
+  markLocalAtomics(module);
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
   const LoweringOptions lowering{.optimize = options.optimise,
