@@ -237,6 +237,11 @@ template <cl_uint limit>
 constexpr auto pipe_limit =
     [](const Device& device) { return device.capabilities().pipes ? limit : cl_uint{0}; };
 
+template <auto value>
+constexpr auto withDeviceQueues = [](const Device& device) {
+  return device.capabilities().device_queues ? value : decltype(value){0};
+};
+
 using C = port::Capabilities;
 using L = port::ImageLimits;
 using D = const Device&;
@@ -403,7 +408,7 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, imageLimit<cl_uint, &L::pitch_alignment>},
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, imageLimit<cl_uint, &L::base_address_alignment>},
 
-    // Shared virtual memory, pipes; device queues: the values of a device without them.
+    // Shared virtual memory, pipes, device queues.
     {CL_DEVICE_SVM_CAPABILITIES, capability<cl_device_svm_capabilities, &C::shared_memory>},
     {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
@@ -413,12 +418,16 @@ constexpr InfoRow<Device> rows[] = {
     // They cost nothing.
     {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, pipe_limit<65536>},
     {CL_DEVICE_PIPE_MAX_PACKET_SIZE, pipe_limit<max_pipe_packet_bytes>},
-    {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, always<cl_device_device_enqueue_capabilities{0}>},
-    {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, always<cl_command_queue_properties{0}>},
-    {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, always<cl_uint{0}>},
-    {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, always<cl_uint{0}>},
-    {CL_DEVICE_MAX_ON_DEVICE_QUEUES, always<cl_uint{0}>},
-    {CL_DEVICE_MAX_ON_DEVICE_EVENTS, always<cl_uint{0}>},
+    {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES,
+     withDeviceQueues<cl_device_device_enqueue_capabilities{CL_DEVICE_QUEUE_SUPPORTED |
+                                                            CL_DEVICE_QUEUE_REPLACEABLE_DEFAULT}>},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES,
+     withDeviceQueues<cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                                  CL_QUEUE_PROFILING_ENABLE}>},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, withDeviceQueues<preferred_device_queue_bytes>},
+    {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, withDeviceQueues<max_device_queue_bytes>},
+    {CL_DEVICE_MAX_ON_DEVICE_QUEUES, withDeviceQueues<max_device_queues>},
+    {CL_DEVICE_MAX_ON_DEVICE_EVENTS, withDeviceQueues<cl_uint{port::max_device_events}>},
 };
 
 }  // namespace

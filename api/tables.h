@@ -4,6 +4,7 @@
 #include "api/info.h"
 #include "core/context.h"
 #include "core/device.h"
+#include "core/device_queue.h"
 #include "core/kernel.h"
 #include "core/memory.h"
 #include "core/pipe.h"
@@ -32,6 +33,7 @@ extern const InfoTable<Platform> platform_info;
 extern const InfoTable<Device> device_info;
 extern const InfoTable<Context> context_info;
 extern const InfoTable<Queue> queue_info;
+extern const InfoTable<DeviceQueue> device_queue_info;
 extern const InfoTable<MemObject> memory_info;
 extern const InfoTable<PixelImage> image_info;
 extern const InfoTable<Pipe> pipe_info;

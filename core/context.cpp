@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/device_queue.h"
 #include "core/reaper.h"
 #include "core/svm.h"
 
@@ -27,6 +28,7 @@ Context::Context(Platform& platform, std::vector<Ref<Device>> devices,
       notify_user_(notify_user),
       single_space_(true),
       svm_(std::make_unique<SvmTable>(*this)),
+      default_queues_(std::make_unique<DefaultQueues>()),
       all_devices_(withMembers(devices_)) {
   for (const Ref<Device>& device : all_devices_) {
     single_space_ &= device->capabilities().memory_space == port::host_space;

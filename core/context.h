@@ -20,6 +20,7 @@ class ContextState {
   virtual ~ContextState() = default;
 };
 
+class DefaultQueues;
 class SvmTable;
 
 // Thread-safe. Keeps its devices alive.
@@ -51,6 +52,9 @@ class Context final : public HandleObject<_cl_context> {
   // Does every device use the allocations in place?
   bool allShareMemory() const { return all_share_memory_; }
   SvmTable& svm() const { return *svm_; }
+
+  // Of its devices, for kernels.
+  DefaultQueues& defaultQueues() const { return *default_queues_; }
 
   // Tells the application through its notify callback, if it gave one and still has the context.
   void report(const std::string& message) const;
@@ -88,6 +92,7 @@ class Context final : public HandleObject<_cl_context> {
   uint32_t shared_memory_ = port::shares_nothing;
   bool all_share_memory_ = true;
   std::unique_ptr<SvmTable> svm_;
+  std::unique_ptr<DefaultQueues> default_queues_;
   Guarded<std::vector<Destructor>> destructors_;
   std::unique_ptr<ContextState> state_;
   std::vector<Ref<Device>> all_devices_;

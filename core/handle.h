@@ -26,6 +26,7 @@ enum class Kind : uint32_t {
   event,
   command_buffer,
   mutable_command,
+  device_queue,
 };
 
 // The table every handle starts with; set by api/ before any handle is made.

@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 5;
+constexpr uint32_t format_version = 6;
 
 struct FileHeader {
   char magic[8];
@@ -157,7 +157,8 @@ template <class S>
 void fields(S& s, KernelInfo& k) {
   all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
       k.required_sub_group_size, k.local_bytes, k.private_bytes, k.lane_context_bytes,
-      k.stack_bytes, k.uniform_groups, k.has_barriers, k.uses_printf, k.split_hazards);
+      k.stack_bytes, k.uniform_groups, k.has_barriers, k.uses_printf, k.uses_device_queue,
+      k.is_block, k.split_hazards);
 }
 
 template <class S>
@@ -193,8 +194,9 @@ const char* nameOf(SplitHazard hazard) {
 }
 
 std::optional<uint32_t> Image::find(std::string_view kernel) const {
-  const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                  [&](const KernelInfo& info) { return info.name == kernel; });
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const KernelInfo& info) {
+    return !info.is_block && info.name == kernel;
+  });
   if (found == kernels.end()) return std::nullopt;
   return static_cast<uint32_t>(found - kernels.begin());
 }

@@ -89,6 +89,10 @@ struct KernelInfo {
   bool uniform_groups = false;
   bool has_barriers = false;
   bool uses_printf = false;
+  bool uses_device_queue = false;  // it, or a kernel that it enqueues
+  // Of a block, for device queues: its arguments are the block literal's address and local memory.
+  // No kernel to the application.
+  bool is_block = false;
   uint32_t split_hazards = all_split_hazards;  // until the code was looked at
 
   // On devices that run work-items as lanes.
@@ -106,7 +110,7 @@ struct Image {
   bool argument_names = false;         // built with -cl-kernel-arg-info or from source
   port::Bytes payload;
 
-  // The index of a kernel.
+  // The index of a kernel that is no block.
   std::optional<uint32_t> find(std::string_view kernel) const;
 };
 

@@ -163,10 +163,9 @@ void Kernel::setArgument(cl_uint index, size_t size, const void* value) {
     case ArgumentKind::pipe:
       setPipe(slot, size, value);
       break;
-    // No such object can exist, so no value is a valid one.
     case ArgumentKind::queue:
-      require(size == sizeof(cl_command_queue), CL_INVALID_ARG_SIZE);
-      throw Error(CL_INVALID_DEVICE_QUEUE);
+      setQueue(slot, size, value);
+      break;
   }
   slot.value.set = true;
 }
@@ -224,6 +223,17 @@ void Kernel::setPipe(Slot& slot, size_t size, const void* value) {
   slot.memory = memory.weak();
 }
 
+// "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified
+// arg_value is not a valid device queue object."
+void Kernel::setQueue(Slot& slot, size_t size, const void* value) {
+  require(size == sizeof(cl_command_queue), CL_INVALID_ARG_SIZE);
+  DeviceQueue* queue = DeviceQueue::find(handleIn<cl_command_queue>(value));
+  require(queue && &queue->context() == &context(), CL_INVALID_DEVICE_QUEUE);
+  slot.queue = queue->weak();
+  const port::DeviceQueue* port = &queue->port();
+  slot.value.bytes.assign(&port, sizeof port);
+}
+
 void Kernel::setSampler(Slot& slot, size_t size, const void* value) {
   require(size == sizeof(cl_sampler), CL_INVALID_ARG_SIZE);
   const auto& sampler = fromHandle<Sampler>(handleIn<cl_sampler>(value));
@@ -271,6 +281,11 @@ Ref<ArgumentSet> Kernel::arguments() const {
     ArgumentValue& value = set->values.emplace_back(slot.value);
     require(!slot.value.svm || use(slot.value.svm) || any_memory, CL_INVALID_KERNEL_ARGS,
             "an argument's SVM allocation was freed");
+    if (slot.queue) {
+      set->queues.push_back(slot.queue.lock());
+      require(static_cast<bool>(set->queues.back()), CL_INVALID_KERNEL_ARGS,
+              "an argument's queue was released");
+    }
     if (!slot.memory) continue;
     value.memory = slot.memory.lock();
     require(static_cast<bool>(value.memory), CL_INVALID_KERNEL_ARGS,

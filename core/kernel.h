@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device_queue.h"
 #include "core/handle.h"
 #include "core/image.h"
 #include "core/memory.h"
@@ -47,7 +48,8 @@ struct ArgumentValue {
 class ArgumentSet final : public Object, public pool::Pooled {
  public:
   pool::Vector<ArgumentValue> values;
-  std::vector<Ref<SvmAllocation>> svm;  // those that arguments or the execution info point into
+  std::vector<Ref<SvmAllocation>> svm;   // those that arguments or the execution info point into
+  std::vector<Ref<DeviceQueue>> queues;  // arguments', and the default one if it is used
 };
 
 // The kernel on one device.
@@ -102,6 +104,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   struct Slot {
     ArgumentValue value;  // `memory` stays null
     Weak<MemObject> memory;
+    Weak<DeviceQueue> queue;
   };
 
   ~Kernel() override = default;
@@ -109,6 +112,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   void setBuffer(Slot& slot, size_t size, const void* value);
   void setImage(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
   void setPipe(Slot& slot, size_t size, const void* value);
+  void setQueue(Slot& slot, size_t size, const void* value);
   void setSampler(Slot& slot, size_t size, const void* value);
   void setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);
 

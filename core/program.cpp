@@ -299,7 +299,7 @@ std::vector<std::string> Program::kernelNames() const {
     if (!build->executable()) continue;
     any = true;
     for (const KernelInfo& kernel : build->image->kernels)
-      if (std::find(names.begin(), names.end(), kernel.name) == names.end())
+      if (!kernel.is_block && std::find(names.begin(), names.end(), kernel.name) == names.end())
         names.push_back(kernel.name);
   }
   require(any, CL_INVALID_PROGRAM_EXECUTABLE, "the program is not built");

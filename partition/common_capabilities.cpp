@@ -75,6 +75,9 @@ Capabilities common(std::span<const Capabilities* const> members) {
   Capabilities all = *members.front();
   for (const Capabilities* one : members.subspan(1)) restrict(all, *one);
   if (!all.images) all.image_limits = {};
+  // A kernel that enqueues others runs on one member, which a queue of all of them is not.
+  all.device_queues = false;
+  std::erase(all.language_features, "__opencl_c_device_enqueue");
   all.max_sub_devices = 0;
   all.units.clear();  // they are the members'
   return all;

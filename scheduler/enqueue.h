@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/geometry.h"
 #include "core/kernel.h"
 #include "core/memory.h"
 #include "core/pixel_image.h"
@@ -83,12 +84,6 @@ Ref<Event> enqueueUnmap(Queue& queue, MemObject& object, void* pointer, WaitList
 Ref<Event> enqueueMigrate(Queue& queue, std::span<MemObject* const> objects,
                           cl_mem_migration_flags flags, WaitList waits);
 
-struct NDRange {
-  cl_uint dimensions = 1;
-  const size_t* offset = nullptr;  // may be null
-  const size_t* global = nullptr;  // may be null or hold zeros where OpenCL 2.1 and later allow it
-  const size_t* local = nullptr;   // may be null: chosen by the runtime
-};
 // Checks what depends on kernel and device (specification 5.10): CL_INVALID_PROGRAM_EXECUTABLE,
 // CL_INVALID_KERNEL_ARGS, CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_ITEM_SIZE,
 // CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_GLOBAL_OFFSET, CL_OUT_OF_RESOURCES.

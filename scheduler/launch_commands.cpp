@@ -1,11 +1,11 @@
 // NDRange kernels and native kernels. Specification 5.10, 5.12 (native).
 #include <cstring>
 
+#include "core/geometry.h"
 #include "core/pixel_image.h"
 #include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
-#include "scheduler/geometry.h"
 #include "scheduler/launch_command.h"
 #include "scheduler/split_launch.h"
 
@@ -103,7 +103,13 @@ LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDR
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,
           CL_OUT_OF_RESOURCES, "the kernel needs more local memory than the device has");
-  return {code->build, code->index, std::move(arguments), record};
+  port::DeviceQueue* default_queue = nullptr;
+  if (code->info().uses_device_queue)
+    if (Ref<DeviceQueue> own = queue.context().defaultQueues().of(queue.device())) {
+      default_queue = &own->port();
+      arguments->queues.push_back(std::move(own));
+    }
+  return {code->build, code->index, std::move(arguments), record, default_queue};
 }
 
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,

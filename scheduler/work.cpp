@@ -147,7 +147,7 @@ port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,
       argument.size = values[i].bytes.size();
     }
   }
-  return port::Launch{&code.module, code.kernel, &record, box, room};
+  return port::Launch{&code.module, code.kernel, &record, box, room, default_queue};
 }
 
 bool mayWrite(const ArgumentInfo& argument) {

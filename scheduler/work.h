@@ -125,6 +125,7 @@ struct LaunchWork {
   uint32_t index;
   Ref<ArgumentSet> arguments;
   port::LaunchRecord record;
+  port::DeviceQueue* default_queue = nullptr;  // which the arguments hold
 
   // The launch of `kernel` on the queue's device. Throws as enqueueLaunch() does.
   static LaunchWork check(const Queue& queue, const Kernel& kernel, const NDRange& range);

@@ -57,6 +57,7 @@ constexpr const char* language_features[] = {
     "__opencl_c_work_group_collective_functions",
     "__opencl_c_subgroups",
     "__opencl_c_pipes",
+    "__opencl_c_device_enqueue",
     "__opencl_c_kernel_clock_scope_device",
     "__opencl_c_kernel_clock_scope_work_group",
     "__opencl_c_kernel_clock_scope_sub_group",
@@ -180,6 +181,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.unordered_streams = true;
   c.printf = true;
   c.pipes = true;
+  c.device_queues = true;
   c.language_extensions.assign(std::begin(language_extensions), std::end(language_extensions));
   c.language_features.assign(std::begin(language_features), std::end(language_features));
   c.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers |
@@ -247,7 +249,8 @@ std::vector<Seat> Device::seats() const {
 
 std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
   Ref<Executor> executor = executor_.with([&](Ref<Executor>& own) {
-    if (!own) own = Ref<Executor>::adopt(new Executor(home_, seats(), settings_.bind));
+    if (!own)
+      own = Ref<Executor>::adopt(new Executor(home_, seats(), settings_.bind, capabilities_));
     return own;
   });
   executor->start();

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/clock.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/family.h"
 #include "backends/cpu/locality.h"
 #include "backends/cpu/stream.h"
 #include "core/error.h"
@@ -194,6 +195,13 @@ Job* Executor::joinJob(StreamCore& stream) noexcept {
 }
 
 bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept {
+  // Its children are those of no other kernel, and their end is the operation's.
+  if (Family::isNeeded(operation)) {
+    Family* const family = Family::take(*this, stream, operation);
+    if (family) execute(family->stream(), family->root(), runner);
+    if (!family) operation.finished(CL_OUT_OF_HOST_MEMORY, now(), now());
+    return !family;
+  }
   const port::Nanoseconds start = now();
   operation.started(start);
   if (!home_.nodes.empty()) settleMemory(operation, home_);
@@ -348,15 +356,16 @@ void Executor::updateListing(Job& job) noexcept {
   open_jobs_.store(unsigned(shared->jobs.size()), std::memory_order_relaxed);
 }
 
+void Executor::resume(StreamCore& stream) noexcept {
+  if (stream.drop())
+    ready(stream);
+  else
+    stream.release();
+}
+
 void Executor::jobDone(Job& job) noexcept {
   // The stream of an unordered operation may be gone by now.
-  if (job.inOrder()) {
-    StreamCore& stream = *job.stream();
-    if (stream.drop())
-      ready(stream);
-    else
-      stream.release();
-  }
+  if (job.inOrder()) resume(*job.stream());
   auto shared = shared_.lock();
   job.done = true;
 }

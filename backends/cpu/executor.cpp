@@ -18,8 +18,9 @@ constexpr time_t shutdown_seconds = 5;
 
 }  // namespace
 
-Executor::Executor(Home home, const std::vector<Seat>& seats, bool binds)
-    : home_(std::move(home)), binds_(binds), process_(getpid()) {
+Executor::Executor(Home home, const std::vector<Seat>& seats, bool binds,
+                   const port::Capabilities& capabilities)
+    : home_(std::move(home)), capabilities_(capabilities), binds_(binds), process_(getpid()) {
   const auto hire = [&](const Seat& seat) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.runner.executor = this;

@@ -45,7 +45,9 @@ class Executor final : public Object {
   static constexpr unsigned most_spares = 4;
 
   // One worker per seat, bound to its PU if `binds`.
-  Executor(Home home, const std::vector<Seat>& seats, bool binds);
+  // `capabilities` of the device, which may go when it has no streams.
+  Executor(Home home, const std::vector<Seat>& seats, bool binds,
+           const port::Capabilities& capabilities);
 
   // Makes the first worker, so that a system that refuses threads is found out here. Throws.
   void start();
@@ -53,6 +55,11 @@ class Executor final : public Object {
   // For the token's owner: hands the stream to whoever is free first.
   void ready(StreamCore& stream) noexcept;
   void assist(StreamCore& stream, const std::function<bool()>& done) noexcept;
+
+  // For families.
+  const port::Capabilities& capabilities() const noexcept { return capabilities_; }
+  // The operation of an in-order stream has finished; the stream goes on.
+  void resume(StreamCore& stream) noexcept;
 
   // For Job. Has an operation that waits more right to this participant than the job?
   bool wantsBack(const Job& job) const noexcept;
@@ -155,6 +162,7 @@ class Executor final : public Object {
   bool joinAll(const Worker* except) noexcept;
 
   const Home home_;
+  const port::Capabilities& capabilities_;
   const bool binds_;
   cpu_set_t pus_{};  // what threads that help the workers have to keep to
   const pid_t process_;

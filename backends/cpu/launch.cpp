@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/cpu/family.h"
 #include "core/error.h"
 #include "core/printf.h"
 
@@ -57,7 +58,7 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
   kernel_ = static_cast<Module*>(launch.module)->kernel(launch.kernel);
   if (!kernel_) return CL_INVALID_KERNEL;
   record_ = *launch.record;
-  record_.services = &host_services;
+  if (!record_.services) record_.services = &host_services;
   slice_ = launch.slice;
   items_per_group_ = record_.local_size[0] * record_.local_size[1] * record_.local_size[2];
   const KernelInfo& info = kernel_->info;
@@ -99,6 +100,7 @@ port::OperationStatus LaunchFrame::run(uint64_t begin, uint64_t end,
   forEachBox(slice_, begin, end, [&](const port::GroupBox& box) {
     kernel_->entry(arguments_.data(), &record_, &box, local, context);
   });
+  if (record_.services->device_queue) Family::groupsEnded(*record_.services);
   return CL_SUCCESS;
 }
 

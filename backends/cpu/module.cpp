@@ -125,6 +125,12 @@ Module::Module(const Image& image) {
   }
 }
 
+std::optional<uint32_t> Module::find(const void* entry) const noexcept {
+  for (size_t i = 0; i < kernels_.size(); ++i)
+    if (reinterpret_cast<const void*>(kernels_[i]->entry) == entry) return uint32_t(i);
+  return std::nullopt;
+}
+
 Module::~Module() { dlclose(library_); }
 
 }  // namespace weft::cpu

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class Module final : public port::Module {
   Kernel* kernel(uint32_t index) const noexcept {
     return index < kernels_.size() ? kernels_[index].get() : nullptr;
   }
+  // The index of the kernel with that entry.
+  std::optional<uint32_t> find(const void* entry) const noexcept;
 
  private:
   void* library_ = nullptr;

@@ -15,6 +15,7 @@
 namespace weft::cpu {
 
 class Executor;
+struct Child;
 
 // Used by its thread alone, `gate` and what follows it aside (see Job).
 struct Runner {
@@ -24,6 +25,7 @@ struct Runner {
   size_t node = GroupPools::no_node;  // a worker's, an index of Home::nodes
   Scratch scratch;
   LaunchFrame frame;
+  Child* held = nullptr;  // children that wait for the groups that the thread is running
 
   bool admitted = false;  // see Job::admit()
   // While it takes part in a job the thread waits for `gate`, which `ticket` keeps closed.

@@ -1,10 +1,12 @@
 // The OpenCL C builtin library of CPU targets. In this order on a module from the front end:
-// linkBuiltins, lowerPrintf, addVectorVariants, unresolvedFunctions; then the lowering to lanes.
+// linkBuiltins, lowerPrintf, lowerDeviceQueueCalls, addVectorVariants, unresolvedFunctions; then
+// the lowering to lanes.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include <llvm/ADT/StringRef.h>
 #include <llvm/Support/Error.h>
 
 namespace llvm {
@@ -30,6 +32,12 @@ void addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine)
 // Rewrites printf calls: packs the arguments (core/printf.h) and calls HostServices::print
 // (core/ports/launch.h). True if there were any.
 bool lowerPrintf(llvm::Module& module);
+
+// What the builtin library's functions about device queues call to ask the host.
+inline constexpr llvm::StringLiteral device_queue_call = "__weft_device_queue";
+
+// Makes these calls calls of HostServices::device_queue.
+void lowerDeviceQueueCalls(llvm::Module& module);
 
 // Rewrites printf calls for devices that cannot call the host: each adds a record to the launch's
 // print buffer (core/printf.h). To be followed by linkBuiltins.

@@ -25,7 +25,9 @@ Type* lowered(Type* type) {
     if (opaque->getName() == "spirv.Sampler") return llvm::Type::getInt32Ty(context);
     if (opaque->getName() == "spirv.Pipe")
       return llvm::PointerType::get(context, global_address_space);
-    if (opaque->getName() == "spirv.ReserveId") return llvm::Type::getInt64Ty(context);
+    if (opaque->getName() == "spirv.ReserveId" || opaque->getName() == "spirv.Queue" ||
+        opaque->getName() == "spirv.DeviceEvent")
+      return llvm::Type::getInt64Ty(context);
     return type;
   }
   if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) {
@@ -124,6 +126,10 @@ bool isIdentity(const Function& function) {
       .StartsWith("_Z10weft_image", true)
       .StartsWith("_Z12weft_sampler", true)
       .StartsWith("_Z15weft_reserve_id", true)
+      .StartsWith("_Z17weft_queue_number", true)
+      .StartsWith("_Z17weft_number_queue", true)
+      .StartsWith("_Z17weft_event_number", true)
+      .StartsWith("_Z17weft_number_event", true)
       .Default(false);
 }
 

@@ -6,6 +6,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/host_services.h"
 #include "compiler/builtins/printf_arguments.h"
 #include "core/ports/launch.h"
 
@@ -13,9 +14,6 @@ namespace weft::compiler {
 namespace {
 
 using llvm::Value;
-
-// Answered by the lowering to lanes with the launch record's HostServices.
-constexpr const char* services_query = "__weft_host_services";
 
 class CallLowering {
  public:
@@ -58,19 +56,12 @@ class CallLowering {
 
   void callPrint(Value* buffer, uint64_t bytes) {
     llvm::Type* pointer = builder_.getPtrTy();
-    llvm::FunctionCallee query = module_.getOrInsertFunction(services_query, pointer);
-    auto* function = llvm::cast<llvm::Function>(query.getCallee());
-    function->setDoesNotAccessMemory();
-    function->setDoesNotThrow();
-    function->setWillReturn();
-    Value* services = builder_.CreateCall(query);
-    Value* entry = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), services,
-                                                       offsetof(port::HostServices, print));
-    Value* print = builder_.CreateLoad(pointer, entry);
+    const HostService service = hostService(builder_, module_, offsetof(port::HostServices, print));
     auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
                                          {pointer, pointer, builder_.getInt64Ty()}, false);
     Value* format = builder_.CreatePointerBitCastOrAddrSpaceCast(call_.getArgOperand(0), pointer);
-    builder_.CreateCall(type, print, {format, buffer, builder_.getInt64(bytes)})->setDoesNotThrow();
+    builder_.CreateCall(type, service.function, {format, buffer, builder_.getInt64(bytes)})
+        ->setDoesNotThrow();
   }
 
   llvm::CallInst& call_;

@@ -12,6 +12,9 @@
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/builtins/builtins.h"
+#include "compiler/passes/blocks.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -77,6 +80,23 @@ ArgumentKind argumentKind(const ArgumentInfo& argument, llvm::StringRef base_typ
       break;
   }
   return ArgumentKind::value;
+}
+
+// Of a block's kernel, about which there is no metadata.
+ArgumentInfo readBlockArgument(const llvm::Argument& argument) {
+  constexpr unsigned local_address_space = 3;
+  constexpr uint32_t widest_vector = 128;
+  ArgumentInfo info;
+  info.size = 8;
+  info.reads = info.writes = false;
+  if (argument.getType()->getPointerAddressSpace() != local_address_space) {
+    info.alignment = 8;
+    return info;
+  }
+  info.kind = ArgumentKind::local_pointer;
+  info.address = AddressQualifier::local;
+  info.alignment = widest_vector;  // its type says nothing
+  return info;
 }
 
 ArgumentInfo readArgument(const llvm::Argument& argument) {
@@ -165,8 +185,10 @@ std::vector<KernelInfo> readKernels(const llvm::Module& module) {
       continue;
     KernelInfo kernel;
     kernel.name = function.getName().str();
+    kernel.is_block = isBlockKernel(function);
     for (const llvm::Argument& argument : function.args())
-      kernel.arguments.push_back(readArgument(argument));
+      kernel.arguments.push_back(kernel.is_block ? readBlockArgument(argument)
+                                                 : readArgument(argument));
     kernel.required_local_size = sizeMetadata(function, "reqd_work_group_size");
     kernel.hinted_local_size = sizeMetadata(function, "work_group_size_hint");
     kernel.required_sub_group_size =
@@ -194,11 +216,16 @@ void readAccesses(const llvm::Module& module, std::vector<KernelInfo>& kernels) 
   }
 }
 
-void markPrintf(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
-  const llvm::Function* print = module.getFunction("printf");
-  if (!print) return;
+namespace {
+
+// Sets a member of the kernels that may come to call a function, by themselves or through those
+// that they enqueue.
+void markThoseThatReach(const llvm::Module& module, llvm::StringRef name,
+                        std::vector<KernelInfo>& kernels, bool KernelInfo::* mark) {
+  const llvm::Function* target = module.getFunction(name);
+  if (!target) return;
   llvm::SmallPtrSet<const llvm::Value*, 16> reached;
-  llvm::SmallVector<const llvm::Value*, 16> waiting = {print};
+  llvm::SmallVector<const llvm::Value*, 16> waiting = {target};
   // Everything that uses a reached value reaches it, however it does.
   while (!waiting.empty()) {
     const llvm::Value* value = waiting.pop_back_val();
@@ -210,7 +237,17 @@ void markPrintf(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
     }
   }
   for (KernelInfo& kernel : kernels)
-    kernel.uses_printf = reached.contains(module.getFunction(kernel.name));
+    kernel.*mark = reached.contains(module.getFunction(kernel.name));
+}
+
+}  // namespace
+
+void markPrintf(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
+  markThoseThatReach(module, "printf", kernels, &KernelInfo::uses_printf);
+}
+
+void markDeviceQueues(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
+  markThoseThatReach(module, device_queue_call, kernels, &KernelInfo::uses_device_queue);
 }
 
 uint64_t globalVariableBytes(const llvm::Module& module) {

@@ -21,6 +21,9 @@ void readAccesses(const llvm::Module& module, std::vector<KernelInfo>& kernels);
 // Sets KernelInfo::uses_printf of the kernels from which a call of printf can be reached.
 void markPrintf(const llvm::Module& module, std::vector<KernelInfo>& kernels);
 
+// Sets KernelInfo::uses_device_queue. Before these calls are lowered.
+void markDeviceQueues(const llvm::Module& module, std::vector<KernelInfo>& kernels);
+
 // Bytes of the program-scope variables in global memory.
 uint64_t globalVariableBytes(const llvm::Module& module);
 

@@ -136,7 +136,6 @@ void HazardSearch::lookAtCall(const llvm::CallBase& call) {
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee || call.isInlineAsm()) return note(SplitHazard::unknown_calls);
   if (!callee->isDeclaration()) return;  // an operand, so it is looked at
-  if (callee->getName().contains("enqueue")) note(SplitHazard::device_queues);
   for (const llvm::Value* argument : call.args())
     if (argument->getType()->isPtrOrPtrVectorTy() && isSharedPointer(argument->getType()) &&
         (argument->getType()->isVectorTy() || mayBeGlobal(argument)))
@@ -151,6 +150,7 @@ void markSplitHazards(const llvm::Module& module, std::vector<KernelInfo>& kerne
     if (!function || function->isDeclaration()) continue;  // as unknown as it was
     kernel.split_hazards = HazardSearch().of(*function);
     if (kernel.uses_printf) kernel.split_hazards |= bit(SplitHazard::prints);
+    if (kernel.uses_device_queue) kernel.split_hazards |= bit(SplitHazard::device_queues);
     for (const ArgumentInfo& argument : kernel.arguments)
       if (argument.kind == ArgumentKind::queue || argument.kind == ArgumentKind::pipe)
         kernel.split_hazards |= bit(SplitHazard::device_queues);

@@ -154,7 +154,13 @@ EntryEmitter::EntryEmitter(llvm::Module& module, const KernelBody& body, SplitKe
   llvm::Type* pointer = builder_.getPtrTy();
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
                                        {pointer, pointer, pointer, pointer, pointer}, false);
+  Function* declared = module.getFunction(symbol);  // by those who enqueue it
   function_ = Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, module);
+  if (declared) {
+    function_->takeName(declared);
+    declared->replaceAllUsesWith(function_);
+    declared->eraseFromParent();
+  }
   function_->addFnAttrs(llvm::AttrBuilder(module.getContext(),
                                           split.regions[0].function->getAttributes().getFnAttrs()));
   for (unsigned i = 0; i < 5; ++i) {

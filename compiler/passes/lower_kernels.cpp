@@ -7,6 +7,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "compiler/passes/access_analysis.h"
+#include "compiler/passes/blocks.h"
 #include "compiler/passes/entry.h"
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/meetings.h"
@@ -69,7 +70,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   SplitKernel split = splitAtBarriers(body);
   if (options.optimize || options.vectorise == Vectorising::always)
     vectoriseRegions(body, split, machine, options.vectorise);
-  info.symbol = "weft_kernel_" + body.name;
+  info.symbol = entry_prefix + body.name;
   Function* entry = emitEntry(module, body, split, info.symbol);
   entry->setSubprogram(subprogram);
   removeDeadFunctions(split);

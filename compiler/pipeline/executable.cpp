@@ -8,6 +8,7 @@
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/blocks.h"
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/scalarise_lanes.h"
@@ -59,13 +60,17 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   defineWorkGroupFunctions(module);
   markPrintf(module, image.kernels);
   lowerPrintf(module);
+  markDeviceQueues(module, image.kernels);
+  lowerDeviceQueueCalls(module);
   retarget(module, **machine);
   addVectorVariants(module, **machine);
   if (const auto missing = unresolvedFunctions(module); !missing.empty())
     return llvm::createStringError("undefined function" +
                                    std::string(missing.size() > 1 ? "s " : " ") +
                                    llvm::join(missing, ", "));
+  nameBlockKernels(module);
   simplify(module, machine->get());
+  forgetBlockFunctions(module);
   markLocalAtomics(module);
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);

@@ -10,6 +10,7 @@
 #include "compiler/frontend/frontend.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/options.h"
+#include "compiler/passes/blocks.h"
 #include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/divisions.h"
 #include "compiler/pipeline/executable.h"
@@ -57,6 +58,7 @@ class Run {
     if (result.module) {
       keepInlineFunctions(*result.module);
       keepConstructors(*result.module);
+      if (!job_.intermediate) markBlocks(*result.module);
       defineDivisions(*result.module);
     }
     return std::move(result.module);
@@ -107,8 +109,9 @@ class Run {
 
   // Source names every argument, other languages may not.
   static bool hasNames(const KernelInfo& kernel) {
-    return std::none_of(kernel.arguments.begin(), kernel.arguments.end(),
-                        [](const ArgumentInfo& argument) { return argument.name.empty(); });
+    return std::none_of(
+        kernel.arguments.begin(), kernel.arguments.end(),
+        [&](const ArgumentInfo& argument) { return argument.name.empty() && !kernel.is_block; });
   }
 
   Image newImage(const llvm::Module& module, ImageKind kind) const {

@@ -109,6 +109,7 @@ struct Capabilities {
   bool printf = false;
   bool images = false;
   bool pipes = false;
+  bool device_queues = false;
   ImageLimits image_limits;
   // What the language has on the device beyond what follows from the members above: names of
   // extensions and of feature macros.

@@ -17,6 +17,7 @@
 
 #include "core/image.h"
 #include "core/ports/capabilities.h"
+#include "core/ports/device_queue.h"
 #include "core/ports/launch.h"
 
 namespace weft::port {
@@ -66,6 +67,7 @@ struct Launch {
   const LaunchRecord* record = nullptr;
   GroupBox slice;
   std::span<const LaunchArgument> arguments;
+  DeviceQueue* default_queue = nullptr;  // what get_default_queue() gives
 };
 
 // One end of a copy: device memory (memory != nullptr) or host memory.

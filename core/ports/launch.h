@@ -7,12 +7,17 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 3;
+inline constexpr uint32_t abi_version = 4;
+
+struct DeviceRequest;
 
 // Services that code running on the host may call back. Passed by pointer in every launch record.
 struct HostServices {
   // Formats one printf call. `arguments` is the packed buffer described in core/printf.h.
-  void (*print)(const char* format, const void* arguments, uint64_t bytes);
+  void (*print)(const char* format, const void* arguments, uint64_t bytes) = nullptr;
+  // Device-side enqueue (core/ports/device_queue.h). `self` are the services of the launch that
+  // calls: only one of a kernel with KernelInfo::uses_device_queue has them.
+  int64_t (*device_queue)(const HostServices* self, DeviceRequest* request) = nullptr;
 };
 
 // Describes the whole NDRange, whatever slice of it a launch runs. Unused dimensions are 1 (sizes)

@@ -115,6 +115,14 @@ TEST_F(Tables, Pipe) {
   walk<weft::Pipe>(pipe_info, *pipe);
 }
 
+TEST_F(Tables, DeviceQueue) {
+  const auto queue =
+      make<weft::DeviceQueue>(context, context->devices().front(),
+                              CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 4096,
+                              std::vector<cl_queue_properties>{});
+  walk<weft::DeviceQueue>(device_queue_info, *queue);
+}
+
 TEST_F(Tables, Sampler) {
   const auto sampler =
       make<weft::Sampler>(context, SamplerState{}, std::vector<cl_sampler_properties>{});

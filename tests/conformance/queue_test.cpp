@@ -33,10 +33,7 @@ TEST_F(QueueTest, RefusesBadProperties) {
   EXPECT_EQ(createCode({CL_QUEUE_PROPERTIES, 0, CL_QUEUE_PROPERTIES, 0, 0}), CL_INVALID_VALUE);
   EXPECT_EQ(createCode({CL_QUEUE_SIZE, 1024, 0}), CL_INVALID_VALUE);
   EXPECT_EQ(createCode({CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE, 0}), CL_INVALID_VALUE);
-  EXPECT_EQ(
-      createCode({CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
-                  CL_QUEUE_SIZE, 1024, 0}),
-      CL_INVALID_QUEUE_PROPERTIES);
+  EXPECT_EQ(createCode({CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE_DEFAULT, 0}), CL_INVALID_VALUE);
 }
 
 TEST_F(QueueTest, RefusesBadArguments) {
@@ -114,12 +111,6 @@ TEST_F(QueueTest, PropertiesDoNotChange) {
   EXPECT_EQ(cl.clSetCommandQueueProperty(queue, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, nullptr),
             CL_INVALID_OPERATION);
   EXPECT_EQ(cl.clSetCommandQueueProperty(nullptr, 0, CL_TRUE, nullptr), CL_INVALID_COMMAND_QUEUE);
-}
-
-TEST_F(QueueTest, NoDefaultDeviceQueue) {
-  EXPECT_EQ(cl.clSetDefaultDeviceCommandQueue(context, testDevice(), queue), CL_INVALID_OPERATION);
-  EXPECT_EQ(cl.clSetDefaultDeviceCommandQueue(nullptr, testDevice(), queue), CL_INVALID_CONTEXT);
-  EXPECT_EQ(cl.clSetDefaultDeviceCommandQueue(context, nullptr, queue), CL_INVALID_DEVICE);
 }
 
 TEST_F(QueueTest, FlushAndFinish) {

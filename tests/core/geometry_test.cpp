@@ -1,7 +1,9 @@
 // Launch geometry: specification 5.10, clEnqueueNDRangeKernel.
-#include "scheduler/geometry.h"
+#include "core/geometry.h"
 
 #include <gtest/gtest.h>
+
+#include "core/error.h"
 
 namespace weft {
 namespace {

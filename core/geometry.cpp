@@ -1,7 +1,9 @@
-#include "scheduler/geometry.h"
+#include "core/geometry.h"
 
 #include <algorithm>
 #include <cstdint>
+
+#include "core/error.h"
 
 namespace weft {
 namespace {

@@ -1,11 +1,21 @@
 // NDRange geometry: checks and the choice of a local size. Specification 5.10.
 #pragma once
 
-#include "core/kernel.h"
+#include <cstddef>
+
+#include <CL/cl.h>
+
+#include "core/image.h"
 #include "core/ports/launch.h"
-#include "scheduler/enqueue.h"
 
 namespace weft {
+
+struct NDRange {
+  cl_uint dimensions = 1;
+  const size_t* offset = nullptr;  // may be null
+  const size_t* global = nullptr;  // may be null or hold zeros where OpenCL 2.1 and later allow it
+  const size_t* local = nullptr;   // may be null: chosen by the runtime
+};
 
 // The launch record for `range`, with a local size chosen where none was given. Throws
 // CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_GLOBAL_OFFSET, CL_INVALID_WORK_GROUP_SIZE,

@@ -1,0 +1,94 @@
+// What kernels ask about events, queues and blocks.
+#include <algorithm>
+
+#include "backends/cpu/executor.h"
+#include "backends/cpu/family.h"
+
+namespace weft::cpu {
+
+int64_t Family::defaultQueue(Run&, port::DeviceRequest&) {
+  return reinterpret_cast<int64_t>(std::get<port::Launch>(root_.work).default_queue);
+}
+
+int64_t Family::createUserEvent(Run&, port::DeviceRequest&) try {
+  const std::lock_guard lock(mutex_);
+  DeviceEvent* const event = events_.make();
+  if (!event) return 0;
+  event->user = true;
+  return int64_t(event->number);
+} catch (...) {
+  return 0;
+}
+
+int64_t Family::retainEvent(Run&, port::DeviceRequest& request) {
+  const std::lock_guard lock(mutex_);
+  if (DeviceEvent* event = events_.find(request.event)) ++event->handles;
+  return 0;
+}
+
+int64_t Family::releaseEvent(Run&, port::DeviceRequest& request) {
+  const std::lock_guard lock(mutex_);
+  DeviceEvent* const event = events_.find(request.event);
+  if (!event || --event->handles != 0) return 0;
+  // A command's event that has not ended goes when it has.
+  if (event->done() || (event->user && !event->waiters)) events_.drop(*event);
+  return 0;
+}
+
+// "The status can be either CL_COMPLETE or a negative integer value indicating an error."
+int64_t Family::setEventStatus(Run&, port::DeviceRequest& request) {
+  Freed freed;
+  {
+    const std::lock_guard lock(mutex_);
+    DeviceEvent* const event = events_.find(request.event);
+    if (!event || !event->user || event->done() || request.value > DeviceEvent::complete) return 0;
+    finishEvent(*event, request.value, freed);
+    settle(freed);
+  }
+  go(freed);
+  return 0;
+}
+
+int64_t Family::isValidEvent(Run&, port::DeviceRequest& request) {
+  const std::lock_guard lock(mutex_);
+  return events_.find(request.event) != nullptr;
+}
+
+int64_t Family::captureProfiling(Run&, port::DeviceRequest& request) {
+  const std::lock_guard lock(mutex_);
+  DeviceEvent* const event = events_.find(request.event);
+  if (!event || event->user || !request.profile) return 0;
+  event->profiles.push_back(request.profile);
+  if (event->done()) event->writeProfiles();
+  return 0;
+}
+
+int64_t Family::workGroupSize(Run&, port::DeviceRequest&) {
+  return int64_t(executor_.capabilities().max_work_group_size);
+}
+
+int64_t Family::workGroupMultiple(Run&, port::DeviceRequest&) {
+  return int64_t(executor_.capabilities().preferred_work_group_multiple);
+}
+
+int64_t Family::subGroupCount(Run&, port::DeviceRequest& request) {
+  const auto shape = subGroupsOf(request);
+  return (shape.items + shape.width - 1) / shape.width;
+}
+
+int64_t Family::subGroupSize(Run&, port::DeviceRequest& request) {
+  const auto shape = subGroupsOf(request);
+  return std::min(shape.items, shape.width);
+}
+
+// Of an invalid range: none.
+Family::SubGroups Family::subGroupsOf(const port::DeviceRequest& request) const {
+  const auto kernel = module().find(request.kernel);
+  if (!kernel) return {};
+  const auto record = recordOf(*request.range, *kernel);
+  if (!record) return {};
+  const auto& local = record->local_size;
+  return {int64_t(local[0] * local[1] * local[2]), module().kernel(*kernel)->info.subGroupSize()};
+}
+
+}  // namespace weft::cpu

@@ -1,0 +1,27 @@
+// Blocks that kernels enqueue. Clang gives each a kernel of its own, whose address stands for it in
+// calls of enqueue_kernel().
+#pragma once
+
+namespace llvm {
+class Function;
+class Module;
+}  // namespace llvm
+
+namespace weft::compiler {
+
+// On what comes from the front end: marks the kernels of blocks and makes them the module's own, so
+// that those of several modules can be linked.
+void markBlocks(llvm::Module& module);
+bool isBlockKernel(const llvm::Function& function);
+
+// The name of a kernel's entry in the image.
+inline constexpr char entry_prefix[] = "weft_kernel_";
+
+// The kernels' addresses become those of their entries, which are declared until they are made.
+void nameBlockKernels(llvm::Module& module);
+
+// Block literals hold the addresses of the blocks' functions. Where nothing is called through them
+// they go, because such a function cannot ask for its work-item.
+void forgetBlockFunctions(llvm::Module& module);
+
+}  // namespace weft::compiler
