@@ -254,10 +254,11 @@ TEST_F(DeviceEnqueue, CalledBlocksMeetAtBarriers) {
   EXPECT_EQ(outcome(R"(
     kernel void k(global int* out) {
       local int sum;
+      local int* total = &sum;
       if (get_local_id(0) == 0) sum = 0;
       int (^block)(int) = ^(int a) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        atomic_add(&sum, a);
+        atomic_add(total, a);
         barrier(CLK_LOCAL_MEM_FENCE);
         return 2;
       };
