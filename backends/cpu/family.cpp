@@ -261,7 +261,8 @@ void Family::arrive(Child& child, bool failed, Freed& freed) noexcept {
   child.next = std::exchange(list, &child);
 }
 
-// Ends what does not run, and what that leads to.
+// Ends what does not run, and what that leads to. The dead go here, with the lock held: once the
+// family is through, the application may release the queues that they were in.
 void Family::settle(Freed& freed) noexcept {
   while (Child* const child = freed.settling) {
     freed.settling = child->next;
@@ -269,6 +270,8 @@ void Family::settle(Freed& freed) noexcept {
     if (child->event) child->event->refused = child->refused;
     endOne(*child->scope, 0, freed);
   }
+  Child* dead = std::exchange(freed.dead, nullptr);
+  while (dead) delete std::exchange(dead, dead->next);
 }
 
 // One of what the scope holds has ended.
@@ -359,7 +362,6 @@ void Family::letGo(Child* list) noexcept {
 }
 
 void Family::go(const Freed& freed) noexcept {
-  for (Child* child = freed.dead; child;) delete std::exchange(child, child->next);
   // Newest first, as they were collected.
   Child* first = nullptr;
   for (Child* child = freed.ready; child;) {
@@ -367,7 +369,8 @@ void Family::go(const Freed& freed) noexcept {
     child->next = std::exchange(first, child);
     child = next;
   }
-  const Ref<StreamCore> stream = first ? stream_ : nullptr;
+  if (!first) return;  // what keeps the family then are others' commands
+  const Ref<StreamCore> stream = stream_;
   Executor& executor = executor_;
   while (Child* const child = first) {
     first = child->next;

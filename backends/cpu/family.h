@@ -97,7 +97,7 @@ class Family {
     std::vector<port::ImageDescriptor> images;  // blocks hold their addresses
   };
 
-  // Children that the lock's holder set free: to run, and to destroy. Once it has let go of it.
+  // Children that the lock's holder set free: to run once it has let go of it, and to destroy.
   struct Freed {
     Child* ready = nullptr;
     Child* settling = nullptr;
@@ -145,7 +145,7 @@ class Family {
   void ended(Run& run, Child* child, port::OperationStatus status, port::Nanoseconds start,
              port::Nanoseconds end) noexcept;
   void letGo(Child* list) noexcept;
-  // Runs and destroys them. The family may be gone then.
+  // Runs those that are ready. The family may be gone then.
   void go(const Freed& freed) noexcept;
   void finish() noexcept;
 
