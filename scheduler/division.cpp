@@ -256,6 +256,9 @@ void Division::decide() {
   Knowledge& knowledge = Knowledge::get();
   const Mode mode = knowledge.setting.mode;
   const uint64_t blocks = split_->blocks();
+  const auto seen = experience_->state().lock();
+  records_ = seen->launches < recorded_first || seen->launches % recorded_later == 0;
+  if (records_) key_ = keyOf(*build_, index_, record_);
   learns_ = mode != Mode::random;
   if (mode == Mode::random) {
     std::vector<double> weights(members());
@@ -265,9 +268,6 @@ void Division::decide() {
     return;
   }
   const bool always = mode == Mode::always;
-  const auto seen = experience_->state().lock();
-  records_ = seen->launches < recorded_first || seen->launches % recorded_later == 0;
-  if (records_) key_ = keyOf(*build_, index_, record_);
   mode_ = always ? Verdict::Mode::together : seen->verdict.next();
   if (mode_ == Verdict::Mode::together) {
     if (!seen->homes.shares().empty())
