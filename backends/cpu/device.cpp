@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "backends/common/memory_space.h"
+#include "backends/common/software_images.h"
 #include "backends/cpu/clock.h"
 #include "backends/cpu/memory.h"
 #include "backends/cpu/module.h"
@@ -144,32 +145,12 @@ void describeMemory(port::Capabilities& c, const Caches& caches, uint64_t bytes,
   c.max_parameter_bytes = parameter_bytes;
 }
 
-// Images are arrays of pixels in ordinary memory: the limits are those of what applications may
-// expect, and for buffers the largest that an allocation holds.
-void describeImages(port::Capabilities& c) {
-  constexpr size_t largest_pixel = 16;
-  constexpr size_t most_buffer_pixels = size_t{1} << 27;
-  c.images = true;
-  port::ImageLimits& limits = c.image_limits;
-  limits.width_2d = limits.height_2d = 16384;
-  limits.width_3d = limits.height_3d = limits.depth_3d = 2048;
-  limits.buffer_pixels =
-      std::min<size_t>(most_buffer_pixels, c.max_allocation_bytes / largest_pixel);
-  limits.array_size = 2048;
-  limits.read_arguments = 128;
-  limits.write_arguments = 64;
-  limits.read_write_arguments = 64;
-  limits.samplers = 16;
-  limits.pitch_alignment = 1;
-  limits.base_address_alignment = 1;
-}
-
 port::Capabilities describe(const Topology& topology, std::vector<port::ComputeUnit> units,
                             const port::Target& target, const Settings& settings) {
   port::Capabilities c;
   describeProcessor(c, processors(units));
   describeMemory(c, topology.caches(units), memoryBytes(topology, units), settings.memory_limit);
-  describeImages(c);
+  describeSoftwareImages(c);
   c.max_work_group_size = max_work_group;
   c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
   c.preferred_work_group_multiple = vectorLanes(target);

@@ -123,6 +123,16 @@ std::optional<port::LaunchRecord> Family::recordOf(const port::DeviceRange& rang
   return std::nullopt;
 }
 
+std::unique_ptr<Child> Family::childIn(port::DeviceQueue& queue, uint64_t room) {
+  if (!queue.take(room)) return nullptr;
+  try {
+    return std::make_unique<Child>(*this, nullptr, queue, room);
+  } catch (...) {
+    queue.give(room);
+    throw;
+  }
+}
+
 int64_t Family::enqueueKernel(Run& run, port::DeviceRequest& request) {
   port::DeviceQueue* const queue = queueOf(request);
   if (!queue) return port::device_invalid_queue;
@@ -132,14 +142,8 @@ int64_t Family::enqueueKernel(Run& run, port::DeviceRequest& request) {
   if (!record) return port::device_invalid_range;
   if (!hasWaitList(request)) return port::device_invalid_wait_list;
   const uint64_t room = roomFor(request, request.block->bytes);
-  if (!queue->take(room)) return port::device_queue_full;
-  std::unique_ptr<Child> child;
-  try {
-    child = std::make_unique<Child>(*this, nullptr, *queue, room);
-  } catch (...) {
-    queue->give(room);
-    throw;
-  }
+  std::unique_ptr<Child> child = childIn(*queue, room);
+  if (!child) return port::device_queue_full;
   if (const int64_t code = fill(*child, request, *kernel, *record)) return code;
   return place(run, std::move(child), request);
 }
@@ -186,15 +190,8 @@ int64_t Family::enqueueMarker(Run& run, port::DeviceRequest& request) {
   port::DeviceQueue* const queue = queueOf(request);
   if (!queue) return port::device_invalid_queue;
   if (!hasWaitList(request)) return port::device_invalid_wait_list;
-  const uint64_t room = roomFor(request, 0);
-  if (!queue->take(room)) return port::device_queue_full;
-  std::unique_ptr<Child> child;
-  try {
-    child = std::make_unique<Child>(*this, nullptr, *queue, room);
-  } catch (...) {
-    queue->give(room);
-    throw;
-  }
+  std::unique_ptr<Child> child = childIn(*queue, roomFor(request, 0));
+  if (!child) return port::device_queue_full;
   request.value = port::device_no_wait;
   return place(run, std::move(child), request);
 }

@@ -131,6 +131,8 @@ class Family {
   std::optional<port::LaunchRecord> recordOf(const port::DeviceRange& range, uint32_t kernel) const;
   int64_t fill(Child& child, const port::DeviceRequest& request, uint32_t kernel,
                const port::LaunchRecord& record) const;
+  // Null: the queue has not that much room left.
+  std::unique_ptr<Child> childIn(port::DeviceQueue& queue, uint64_t room);
   int64_t place(Run& run, std::unique_ptr<Child> child, port::DeviceRequest& request);
 
   // --- under the lock ---

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/common/software_images.h"
 #include "backends/hip/errors.h"
 #include "backends/hip/memory.h"
 #include "backends/hip/module.h"
@@ -148,25 +149,12 @@ int Device::capability() const {
          attribute(Attribute::compute_capability_minor);
 }
 
-// Images are pixels in ordinary memory, their descriptors parameters of the kernel.
+// Their descriptors are parameters of the kernel.
 void Device::describeImages() {
+  describeSoftwareImages(capabilities_);
   const bool many = context_->runtime->provider->platform == Platform::amd ||
                     capability() >= large_parameters_capability;
-  constexpr size_t largest_pixel = 16;
-  constexpr size_t most_buffer_pixels = size_t{1} << 27;
-  capabilities_.images = true;
-  port::ImageLimits& limits = capabilities_.image_limits;
-  limits.width_2d = limits.height_2d = 16384;
-  limits.width_3d = limits.height_3d = limits.depth_3d = 2048;
-  limits.buffer_pixels =
-      std::min<size_t>(most_buffer_pixels, capabilities_.max_allocation_bytes / largest_pixel);
-  limits.array_size = 2048;
-  limits.read_arguments = many ? 128 : 64;
-  limits.write_arguments = 64;
-  limits.read_write_arguments = 64;
-  limits.samplers = 16;
-  limits.pitch_alignment = 1;
-  limits.base_address_alignment = 1;
+  if (!many) capabilities_.image_limits.read_arguments = 64;
 }
 
 void Device::connect(const Device& peer) {

@@ -10,10 +10,6 @@ constexpr port::Nanoseconds assist_alone = 20'000;
 // How often it asks the runtime beside looking at words.
 constexpr port::Nanoseconds assist_query_interval = 3'000;
 
-void relax() {
-  for (int i = 0; i < 16; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
 // finished() may destroy the stream meanwhile, so these are the caller's references.
 void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
                const std::function<bool()>& done) noexcept {
@@ -27,7 +23,7 @@ void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
     const bool ask = now >= ask_at;
     bool completed = false;
     for (const auto& core : cores) completed |= core->completeOldest(ask);
-    if (!completed) relax();
+    if (!completed) __builtin_ia32_pause();
     now = hostNow();
     if (ask) ask_at = now + assist_query_interval;
     if (completed) give_up = now + assist_patience;

@@ -13,10 +13,6 @@ constexpr port::Nanoseconds query_interval = 2'000;
 // Operations that nobody observes hold memory until their end is told.
 constexpr uint64_t most_unmarked = 64;
 
-void relax() {
-  for (int i = 0; i < 16; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
 }  // namespace
 
 StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const StreamOptions& options)
@@ -248,7 +244,8 @@ void StreamCore::tellStartOfOldest() noexcept {
 bool StreamCore::waitForFlights() noexcept {
   // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
   const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
-  while (queued_.load(std::memory_order_relaxed) == 0 && hostNow() < give_up) relax();
+  while (queued_.load(std::memory_order_relaxed) == 0 && hostNow() < give_up)
+    __builtin_ia32_pause();
   {
     auto locked = queue_.lock();
     while (locked->flights.empty() && !locked->stop) {
@@ -261,7 +258,7 @@ bool StreamCore::waitForFlights() noexcept {
   // And soon a flush, or an operation that has a mark.
   const port::Nanoseconds close = hostNow() + options_.spin_ns;
   while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && hostNow() < close)
-    relax();
+    __builtin_ia32_pause();
   return true;
 }
 
@@ -283,7 +280,7 @@ bool StreamCore::spin(const Mark& mark) const noexcept {
   do {
     if (reached(mark, true) != not_ready) return true;
     const port::Nanoseconds again = hostNow() + (mark.word ? 0 : query_interval);
-    do relax();
+    do __builtin_ia32_pause();
     while ((now = hostNow()) < again);
   } while (now < give_up);
   return false;

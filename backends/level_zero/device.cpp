@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/common/software_images.h"
 #include "backends/level_zero/memory.h"
 #include "backends/level_zero/module.h"
 #include "backends/level_zero/print_buffers.h"
@@ -49,7 +50,7 @@ Device::Device(std::shared_ptr<Driver> driver, ze_device_handle_t handle, port::
   describeDriver();
   describeCode();
   describeMemory();
-  describeImages();
+  describeSoftwareImages(capabilities_);
   describeQueues();
 }
 
@@ -152,25 +153,6 @@ void Device::describeMemory() {
   for (const auto& cache : caches)
     capabilities_.global_cache.bytes =
         std::max<uint64_t>(capabilities_.global_cache.bytes, cache.cacheSize);
-}
-
-// Images are pixels in ordinary memory, which their descriptors point at.
-void Device::describeImages() {
-  constexpr size_t largest_pixel = 16;
-  constexpr size_t most_buffer_pixels = size_t{1} << 27;
-  capabilities_.images = true;
-  port::ImageLimits& limits = capabilities_.image_limits;
-  limits.width_2d = limits.height_2d = 16384;
-  limits.width_3d = limits.height_3d = limits.depth_3d = 2048;
-  limits.buffer_pixels =
-      std::min<size_t>(most_buffer_pixels, capabilities_.max_allocation_bytes / largest_pixel);
-  limits.array_size = 2048;
-  limits.read_arguments = 128;
-  limits.write_arguments = 64;
-  limits.read_write_arguments = 64;
-  limits.samplers = 16;
-  limits.pitch_alignment = 1;
-  limits.base_address_alignment = 1;
 }
 
 void Device::describeQueues() {

@@ -31,7 +31,6 @@ class Device final : public port::Device {
   void describeDriver();
   void describeCode();
   void describeMemory();
-  void describeImages();
   void describeQueues();
 
   std::shared_ptr<DeviceContext> context_;

@@ -9,10 +9,6 @@ constexpr size_t unordered_width = 2;
 // How long a caller looks for ends before it had better sleep.
 constexpr port::Nanoseconds assist_patience = 200'000;
 
-void relax() {
-  for (int i = 0; i < 16; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
 // finished() may destroy the stream meanwhile, so these are the caller's references.
 void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
                const std::function<bool()>& done) noexcept {
@@ -25,7 +21,7 @@ void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
     if (completed)
       give_up = hostNow() + assist_patience;
     else
-      relax();
+      __builtin_ia32_pause();
   }
 }
 

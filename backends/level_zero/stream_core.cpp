@@ -14,10 +14,6 @@ constexpr port::Nanoseconds spin_ns = 30'000;
 // Operations that nobody observes hold memory until their end is told.
 constexpr uint64_t most_unmarked = 64;
 
-void relax() {
-  for (int i = 0; i < 16; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
 }  // namespace
 
 StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const QueueGroup& group)
@@ -238,7 +234,8 @@ void StreamCore::tellStartOfOldest() noexcept {
 bool StreamCore::waitForWork() noexcept {
   // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
   const port::Nanoseconds give_up = hostNow() + spin_ns;
-  while (queued_.load(std::memory_order_acquire) == 0 && hostNow() < give_up) relax();
+  while (queued_.load(std::memory_order_acquire) == 0 && hostNow() < give_up)
+    __builtin_ia32_pause();
   auto locked = queue_.lock();
   const auto idle = [&] { return locked->flights.empty() && locked->waiting.empty(); };
   while (idle() && !locked->stop) {
@@ -255,7 +252,7 @@ void StreamCore::awaitOldest() noexcept {
   const port::Nanoseconds since = hostNow();
   while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 &&
          hostNow() < since + spin_ns)
-    relax();
+    __builtin_ia32_pause();
   Mark mark;
   {
     const auto locked = queue_.lock();
@@ -266,7 +263,7 @@ void StreamCore::awaitOldest() noexcept {
   // Who assists may complete it meanwhile, and then the event is another's.
   while (ended_.load(std::memory_order_acquire) < mark.sequence && !reached(mark, result)) {
     if (hostNow() < since + spin_ns) {
-      relax();
+      __builtin_ia32_pause();
       continue;
     }
     tellStartOfOldest();
