@@ -16,6 +16,7 @@
 
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/lane_shapes.h"
+#include "compiler/passes/simd/neighbours.h"
 
 namespace weft::compiler {
 
@@ -89,6 +90,9 @@ class VectorBody {
   }
   Value* linearVector(Value* base, int64_t stride);
   Value* iota(llvm::Type* type, int64_t stride);
+  llvm::BasicBlock* newBlock(const char* name) {
+    return llvm::BasicBlock::Create(lane_.getContext(), name, function_);
+  }
   llvm::FixedVectorType* vectorOf(llvm::Type* type) const {
     return llvm::FixedVectorType::get(type, options_.width);
   }
@@ -115,12 +119,16 @@ class VectorBody {
   void emitStore(llvm::StoreInst& store);
   struct Access;
   Access describe(llvm::Instruction& access, Value* pointer, llvm::Type* type);
-  Parts loadBlock(const Access& access, llvm::Instruction& from);
+  Parts loadBlock(const Access& access, Value* first, llvm::Instruction& from);
   Parts loadStrided(const Access& access, llvm::Instruction& from);
   Parts gather(const Access& access, llvm::Instruction& from);
-  void storeBlock(const Access& access, const Parts& value, llvm::Instruction& from);
+  void storeBlock(const Access& access, Value* first, const Parts& value, llvm::Instruction& from);
   void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
   Value* pointers(const Access& access, unsigned part);
+  Value* firstAddress(Value* pointer, const NeighbourIndex& index, Value* first);
+  Value* areNeighbours(const NeighbourIndex& index, Value* all, Value* first);
+  Parts eitherWay(const Access& access, llvm::function_ref<Parts(Value*)> together,
+                  llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);
 
   // vector_calls.cpp

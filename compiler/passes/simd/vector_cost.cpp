@@ -33,6 +33,7 @@ constexpr double division = 10;                // of integers
 constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
 constexpr double latency = 3;  // of floating-point arithmetic that waits for the turn before
 constexpr double strided_access = 3;
+constexpr double neighbour_test = 6;
 constexpr double gather_start = 8;  // and for each element:
 constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4;
 constexpr double unequal_turns = 2;  // of the lanes of a loop that they leave one by one
@@ -51,6 +52,8 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
     if (distance == bits * count) return registers * (count > 1 ? 2 : 1);
     if (distance <= 4 * bits && !store) return strided_access * registers;
   }
+  if (accessForm(access, shapes, false) == AccessForm::tested)
+    return registers * (count > 1 ? 2 : 1) + neighbour_test;
   // Bytes and half words have no gather of their own.
   const double each = bits < 32 ? gathered_byte : store ? scattered_word : gathered_word;
   // What one lane loads as one vector takes a gather for each element.
@@ -134,6 +137,7 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
     const AccessForm form = accessForm(instruction, shapes, masked);
     llvm::Type* type = llvm::getLoadStoreType(const_cast<Instruction*>(&instruction));
     if (form == AccessForm::vector) return partCount(type) > 1 && type->getScalarSizeInBits() < 32;
+    if (form == AccessForm::tested) return true;
     return masked && (form == AccessForm::once || form == AccessForm::scattered);
   });
 }

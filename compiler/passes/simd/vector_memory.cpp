@@ -5,6 +5,7 @@
 
 namespace weft::compiler {
 
+using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
@@ -50,7 +51,7 @@ Value* VectorBody::maskOfParts(unsigned count) {
 void VectorBody::emitLoad(llvm::LoadInst& load) {
   if (!load.isSimple() || load.getType()->isStructTy()) return emitSerial(load);
   const Access access = describe(load, load.getPointerOperand(), load.getType());
-  if (access.inOneBlock()) return setParts(load, loadBlock(access, load));
+  if (access.inOneBlock()) return setParts(load, loadBlock(access, scalar(access.pointer), load));
   if (access.reversed()) {
     Value* first = builder_.CreateGEP(
         builder_.getInt8Ty(), scalar(access.pointer),
@@ -63,7 +64,9 @@ void VectorBody::emitLoad(llvm::LoadInst& load) {
     return setParts(load, {builder_.CreateVectorReverse(all)});
   }
   if (access.strided() && !mask_) return setParts(load, loadStrided(access, load));
-  setParts(load, gather(access, load));
+  setParts(load, eitherWay(
+                     access, [&](Value* first) { return loadBlock(access, first, load); },
+                     [&] { return gather(access, load); }));
 }
 
 namespace {
@@ -76,9 +79,8 @@ void describeAccess(Value* made, const Instruction& from) {
 
 }  // namespace
 
-VectorBody::Parts VectorBody::loadBlock(const Access& access, Instruction& from) {
+VectorBody::Parts VectorBody::loadBlock(const Access& access, Value* first, Instruction& from) {
   auto* type = llvm::FixedVectorType::get(access.element, options_.width * access.count);
-  Value* first = scalar(access.pointer);
   Value* mask = maskOfParts(access.count);
   Value* all =
       mask ? static_cast<Value*>(builder_.CreateMaskedLoad(type, first, access.alignment, mask))
@@ -136,6 +138,73 @@ VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {
   return result;
 }
 
+// The address in the first lane, given the index there.
+Value* VectorBody::firstAddress(Value* pointer, const NeighbourIndex& index, Value* first) {
+  if (shapes_.isUniform(pointer)) return scalar(pointer);
+  auto& element = *llvm::cast<llvm::GetElementPtrInst>(pointer);
+  Value* base = firstAddress(element.getPointerOperand(), index, first);
+  llvm::SmallVector<Value*> indices;
+  for (Value* operand : element.indices())
+    indices.push_back(shapes_.isUniform(operand) ? scalar(operand) : first);
+  return builder_.CreateGEP(element.getSourceElementType(), base, indices);
+}
+
+// Do the lanes that run have the numbers that follow the first lane's? Of numbers that are extended
+// afterwards none may wrap on the way.
+Value* VectorBody::areNeighbours(const NeighbourIndex& index, Value* all, Value* first) {
+  auto* type = llvm::cast<llvm::IntegerType>(first->getType());
+  const unsigned bits = options_.width;
+  Value* expected = builder_.CreateAdd(builder_.CreateVectorSplat(bits, first), iota(type, 1));
+  Value* same = builder_.CreateICmpEQ(all, expected);
+  if (mask_) same = builder_.CreateOr(same, builder_.CreateNot(mask_));
+  Value* result = builder_.CreateICmpEQ(builder_.CreateBitCast(same, builder_.getIntNTy(bits)),
+                                        llvm::Constant::getAllOnesValue(builder_.getIntNTy(bits)));
+  if (!index.is_extended) return result;
+  const auto steps = llvm::APInt(type->getBitWidth(), bits - 1);
+  Value* fits =
+      index.is_signed
+          ? builder_.CreateICmpSLE(
+                first, llvm::ConstantInt::get(
+                           type, llvm::APInt::getSignedMaxValue(type->getBitWidth()) - steps))
+          : builder_.CreateICmpULE(
+                first, llvm::ConstantInt::get(
+                           type, llvm::APInt::getMaxValue(type->getBitWidth()) - steps));
+  return builder_.CreateAnd(result, fits);
+}
+
+// An access that is a block's when the lanes turn out to be neighbours, and every lane's own where
+// they do not.
+VectorBody::Parts VectorBody::eitherWay(const Access& access,
+                                        llvm::function_ref<Parts(Value*)> together,
+                                        llvm::function_ref<Parts()> apart) {
+  const NeighbourIndex index = neighbourIndex(access.pointer, access.bytes * access.count, shapes_);
+  if (!index.index) return apart();
+  Value* all = wide(index.index);
+  if (mask_) all = builder_.CreateFreeze(all);  // it may be poison in lanes that do not run
+  Value* first = builder_.CreateExtractElement(all, uint64_t{0});
+  BasicBlock *near = newBlock("near"), *far = newBlock("far"), *after = newBlock("accessed");
+  builder_.CreateCondBr(areNeighbours(index, all, first), near, far);
+  builder_.SetInsertPoint(near);
+  llvm::Type* address = builder_.getInt64Ty();
+  Value* extended =
+      index.is_signed ? builder_.CreateSExt(first, address) : builder_.CreateZExt(first, address);
+  Parts result = together(firstAddress(access.pointer, index, extended));
+  near = builder_.GetInsertBlock();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(far);
+  const Parts others = apart();
+  far = builder_.GetInsertBlock();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  for (unsigned i = 0; i < result.size(); ++i) {
+    llvm::PHINode* either = builder_.CreatePHI(result[i]->getType(), 2);
+    either->addIncoming(result[i], near);
+    either->addIncoming(others[i], far);
+    result[i] = either;
+  }
+  return result;
+}
+
 void VectorBody::emitStore(llvm::StoreInst& store) {
   Value* value = store.getValueOperand();
   if (!store.isSimple() || value->getType()->isStructTy()) return emitSerial(store);
@@ -158,13 +227,21 @@ void VectorBody::emitStore(llvm::StoreInst& store) {
   const Access access = describe(store, pointer, value->getType());
   const Parts all = parts(value);
   if (access.inOneBlock() || access.reversed())
-    storeBlock(access, all, store);
-  else
-    scatter(access, all, store);
+    return storeBlock(access, scalar(pointer), all, store);
+  eitherWay(
+      access,
+      [&](Value* first) {
+        storeBlock(access, first, all, store);
+        return Parts();
+      },
+      [&] {
+        scatter(access, all, store);
+        return Parts();
+      });
 }
 
-void VectorBody::storeBlock(const Access& access, const Parts& value, Instruction& from) {
-  Value* first = scalar(access.pointer);
+void VectorBody::storeBlock(const Access& access, Value* first, const Parts& value,
+                            Instruction& from) {
   Value* all = interleave(value);
   Value* mask = maskOfParts(access.count);
   llvm::Align alignment = access.alignment;

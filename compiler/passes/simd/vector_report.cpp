@@ -60,6 +60,7 @@ class Survey {
            count(forms(AccessForm::once), "for all lanes at once, ") +
            count(forms(AccessForm::vector), "whole vectors, ") +
            count(forms(AccessForm::strided), "strided, ") +
+           count(forms(AccessForm::tested), "whole vectors or gathers, ") +
            count(forms(AccessForm::scattered), "gathers or scatters");
   }
 
@@ -89,7 +90,7 @@ class Survey {
 
   llvm::Function& lane_;
   std::array<uint64_t, 4> values_{};
-  std::array<uint64_t, 5> accesses_{};
+  std::array<uint64_t, 6> accesses_{};
   std::set<std::tuple<unsigned, unsigned, std::string>> said_;
 };
 
@@ -101,9 +102,15 @@ AccessForm accessForm(const Instruction& access, const LaneShapes& shapes, bool 
   if (shape.kind == LaneShape::uniform) return AccessForm::once;
   llvm::Type* type = llvm::getLoadStoreType(const_cast<Instruction*>(&access));
   const unsigned parts = partCount(type);
-  if (shape.kind != LaneShape::linear || parts == 0) return AccessForm::scattered;
+  if (parts == 0) return AccessForm::scattered;
   const auto bytes = static_cast<int64_t>(
       access.getDataLayout().getTypeStoreSize(partType(type, 0)).getFixedValue());
+  if (shape.kind != LaneShape::linear) {
+    auto* pointer = const_cast<llvm::Value*>(llvm::getLoadStorePointerOperand(&access));
+    return neighbourIndex(pointer, static_cast<uint64_t>(bytes) * parts, shapes).index
+               ? AccessForm::tested
+               : AccessForm::scattered;
+  }
   if (shape.stride == bytes * parts || (parts == 1 && shape.stride == -bytes))
     return AccessForm::vector;
   const bool near = shape.stride > bytes * parts && shape.stride % bytes == 0 &&

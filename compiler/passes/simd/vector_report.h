@@ -11,8 +11,9 @@ namespace weft::compiler {
 
 inline constexpr const char* vector_remarks = "weft-vectorise";  // the pass's name in them
 
-// What is done for one access of all lanes.
-enum class AccessForm : uint8_t { once, vector, strided, scattered, serial };
+// What is done for one access of all lanes. Tested ones are whole vectors where the lanes turn out
+// to be neighbours when they run, and scattered elsewhere.
+enum class AccessForm : uint8_t { once, vector, strided, tested, scattered, serial };
 
 AccessForm accessForm(const llvm::Instruction& access, const LaneShapes& shapes, bool masked);
 

@@ -1,4 +1,5 @@
 // The loops over lanes of textbook kernels become vector code.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -157,6 +158,58 @@ TEST(Vectorising, RareAccesses) {
   int count = 0;
   Program(rare).run("last", {1, {1000, 1, 1}, {100, 1, 1}, {0, 0, 0}}, {Program::buffer(&count)});
   EXPECT_EQ(count, 1);
+}
+
+// Indices that are clamped, wrapped or masked may be neighbours or not: which, is tested as it
+// runs.
+TEST(Vectorising, PerhapsNeighbours) {
+  const char* const source =
+      "kernel void clamped(global int* out, global const int* in, int n, int by) {\n"
+      "  int i = get_global_id(0), j = i + by; j = j < 0 ? 0 : j;\n"
+      "  if (i % 5) out[i] = in[j < n ? j : n - 1];\n}\n"
+      "kernel void wrapped(global int* out, global const int* in, int n, int by) {\n"
+      "  int i = get_global_id(0); out[i] = in[(ushort)(i + by)] + 3 * in[(short)(i + by) & "
+      "n];\n}\n"
+      "kernel void signs(global int* out, global const int* in, int n, int by) {\n"
+      "  int i = get_global_id(0); out[i] = (in + 32768)[(short)(i + by)];\n}\n"
+      "kernel void apart(global int2* out, global const int2* in, int n, int by) {\n"
+      "  int i = get_global_id(0), j = 2 * i - (i & (by - 1));\n"
+      "  if (in[j].x != 77) { out[j] = in[j + by]; out[j + by] = in[j]; }\n}\n";
+  const Program program(source, true, compiler::Vectorising::always);
+  std::vector<int> in(1 << 17);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * 7919 % 10007);
+  const int count = 300;
+  const auto run = [&](const char* kernel, int n, int by) {
+    std::vector<int> out(in.size(), -1);
+    program.run(kernel, {1, {count, 1, 1}, {60, 1, 1}, {0, 0, 0}},
+                {Program::buffer(out.data()), Program::buffer(in.data()), Program::value(n),
+                 Program::value(by)});
+    return out;
+  };
+  for (int by : {-310, -20, 0, 3, 100, 65400, 32700}) {
+    const std::vector<int> clamped = run("clamped", count, by), wrapped = run("wrapped", 1023, by);
+    const std::vector<int> signs = run("signs", 0, by);
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<size_t>(i);
+      const auto from = static_cast<size_t>(std::clamp(i + by, 0, count - 1));
+      ASSERT_EQ(clamped[at], i % 5 ? in[from] : -1) << i << ", " << by;
+      const auto low = static_cast<uint16_t>(i + by);
+      ASSERT_EQ(wrapped[at], in[low] + 3 * in[low & 1023]) << i << ", " << by;
+      ASSERT_EQ(signs[at], in[static_cast<uint16_t>(low + 32768)]) << i << ", " << by;
+    }
+  }
+  for (int by = 1; by <= 64; by *= 2) {
+    const std::vector<int> out = run("apart", 0, by);
+    for (int i = 0; i < count; ++i)
+      for (int part = 0; part < 2; ++part) {
+        const int j = 2 * i - (i & (by - 1));
+        const auto a = static_cast<size_t>(2 * j + part),
+                   b = static_cast<size_t>(2 * (j + by) + part);
+        const bool runs = in[static_cast<size_t>(2 * j)] != 77;
+        ASSERT_EQ(out[a], runs ? in[b] : -1) << i << ", " << by;
+        ASSERT_EQ(out[b], runs ? in[a] : -1) << i << ", " << by;
+      }
+  }
 }
 
 template <class T>

@@ -1,0 +1,99 @@
+#include "compiler/passes/simd/neighbours.h"
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Operator.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::Instruction;
+using llvm::Value;
+
+constexpr size_t longest_arithmetic = 24;  // instructions from the ids to the index
+
+bool isArithmetic(const Instruction& instruction) {
+  return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::FreezeInst, llvm::MinMaxIntrinsic>(
+             instruction) &&
+         instruction.getType()->isIntegerTy();
+}
+
+// What an index is made of, without what only chooses.
+llvm::iterator_range<const llvm::Use*> sourcesOf(const Instruction& instruction) {
+  if (llvm::isa<llvm::SelectInst>(instruction))
+    return {instruction.op_begin() + 1, instruction.op_end()};
+  if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) return call->args();
+  return instruction.operands();
+}
+
+bool isMadeOfIds(const Value* index, const LaneShapes& shapes) {
+  llvm::SmallPtrSet<const Value*, longest_arithmetic> seen{index};
+  llvm::SmallVector<const Value*> open{index};
+  bool any = false;
+  while (!open.empty()) {
+    const Value* value = open.pop_back_val();
+    const LaneShape shape = shapes.of(value);
+    if (shape.kind == LaneShape::uniform) continue;
+    if (shape.kind == LaneShape::linear) {
+      any = true;
+      continue;
+    }
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction || seen.size() > longest_arithmetic) return false;
+    if (!isArithmetic(*instruction) && !llvm::isa<llvm::SelectInst>(instruction)) return false;
+    for (const llvm::Use& source : sourcesOf(*instruction))
+      if (source->getType()->isIntegerTy() && seen.insert(source).second) open.push_back(source);
+  }
+  return any;
+}
+
+// The varying index of a chain of address computations; null unless it is the only one, and counts
+// in steps of `bytes`.
+Value* varyingIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
+  Value* found = nullptr;
+  while (shapes.isVarying(pointer)) {
+    auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+    if (!element || !element->getType()->isPointerTy()) return nullptr;
+    for (auto it = llvm::gep_type_begin(element), end = llvm::gep_type_end(element); it != end;
+         ++it) {
+      if (shapes.isUniform(it.getOperand())) continue;
+      if (found || it.isStruct() ||
+          it.getSequentialElementStride(element->getDataLayout()).getFixedValue() != bytes)
+        return nullptr;
+      found = it.getOperand();
+    }
+    pointer = element->getPointerOperand();
+  }
+  return shapes.isUniform(pointer) ? found : nullptr;
+}
+
+}  // namespace
+
+NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
+  NeighbourIndex result;
+  Value* index = varyingIndex(pointer, bytes, shapes);
+  if (!index || !index->getType()->isIntegerTy() || !isMadeOfIds(index, shapes)) return result;
+  if (auto* cast = llvm::dyn_cast<llvm::CastInst>(index);
+      cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) {
+    result.is_signed = llvm::isa<llvm::SExtInst>(cast);
+    result.is_extended = true;
+    index = cast->getOperand(0);
+  } else if (!index->getType()->isIntegerTy(64)) {
+    result.is_signed = result.is_extended = true;  // as addresses do with their indices
+  }
+  const LaneShape shape = shapes.of(index);
+  if (shape.kind == LaneShape::linear && shape.stride != 1) return result;
+  if (index->getType()->getIntegerBitWidth() < 16) return result;
+  // Neighbours are odd and even in turns.
+  auto* instruction = llvm::dyn_cast<Instruction>(index);
+  if (!instruction ||
+      !llvm::computeKnownBits(index, instruction->getDataLayout()).extractBits(1, 0).isUnknown())
+    return result;
+  result.index = index;
+  return result;
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,20 @@
+// Accesses whose addresses are not linear in the lane but may well be neighbours when the program
+// runs: the index is made of ids by arithmetic alone, with a clamp, a mask or a wrap on the way.
+#pragma once
+
+#include <llvm/IR/Instruction.h>
+
+#include "compiler/passes/simd/lane_shapes.h"
+
+namespace weft::compiler {
+
+struct NeighbourIndex {
+  llvm::Value* index = nullptr;  // in elements of the access, before it is extended; null: none
+  bool is_extended = false;      // to 64 bits
+  bool is_signed = false;        // if so
+};
+
+// The one varying index of the address `pointer`, whose elements are `bytes` apart.
+NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
+
+}  // namespace weft::compiler
