@@ -8,6 +8,7 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include "compiler/passes/regions.h"
+#include "compiler/passes/simd/lane_arrays.h"
 
 namespace weft::compiler {
 namespace {
@@ -99,8 +100,9 @@ LaneShape LaneShapes::transfer(const Instruction& instruction) const {
     case Instruction::Alloca: {
       auto& variable = llvm::cast<llvm::AllocaInst>(instruction);
       const auto& layout = instruction.getDataLayout();
-      return linearShape(
-          static_cast<int64_t>(layout.getTypeAllocSize(variable.getAllocatedType())));
+      llvm::Type* type = variable.getAllocatedType();
+      if (isInterleaved(variable)) type = type->getArrayElementType()->getArrayElementType();
+      return linearShape(static_cast<int64_t>(layout.getTypeAllocSize(type)));
     }
     case Instruction::PHI:
       return ofPhi(llvm::cast<llvm::PHINode>(instruction));

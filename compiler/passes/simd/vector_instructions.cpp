@@ -5,6 +5,7 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -66,12 +67,12 @@ void VectorBody::emitScalar(Instruction& instruction, bool keep_flags) {
   setScalar(instruction, builder_.Insert(copy, instruction.getName()));
 }
 
-// A variable of every lane, one behind the other.
+// A variable of every lane, one behind the other, unless it already is that of all.
 void VectorBody::emitVariable(llvm::AllocaInst& variable) {
   llvm::IRBuilder<> builder(entry_, entry_->begin());
-  llvm::AllocaInst* all =
-      builder.CreateAlloca(llvm::ArrayType::get(variable.getAllocatedType(), options_.width),
-                           nullptr, variable.getName());
+  llvm::Type* type = variable.getAllocatedType();
+  if (!isInterleaved(variable)) type = llvm::ArrayType::get(type, options_.width);
+  llvm::AllocaInst* all = builder.CreateAlloca(type, nullptr, variable.getName());
   all->setAlignment(variable.getAlign());
   setScalar(variable, all);
 }

@@ -23,6 +23,7 @@
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
@@ -165,6 +166,7 @@ class RegionVectoriser {
     lane_ = llvm::CloneFunction(region_.function, map);
     lane_->setName(region_.function->getName() + ".lane");
     simplifyLane(*lane_, machine_, inlineCalls(*lane_));
+    interleaveArrays(*lane_, width());
     vectorise();
     lane_->eraseFromParent();
   }
@@ -174,14 +176,6 @@ class RegionVectoriser {
 
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
     reportRefusal(*region_.function, where, why);
-  }
-
-  // Arrays of private memory lie lane by lane: each access to them is a gather or scatter.
-  bool hasArrays() const {
-    return llvm::any_of(llvm::instructions(*lane_), [](const Instruction& instruction) {
-      auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-      return variable && variable->getAllocatedType()->isArrayTy();
-    });
   }
 
   unsigned width() const {
@@ -214,7 +208,7 @@ class RegionVectoriser {
           (between_barriers_ || !isBeyondLoopVectoriser(*lane_, levels, shapes)))
         return refuse("it has no loops");
       if (!cost.pays()) return refuse("vectors are not estimated to be faster");
-      if (hasArrays() && !cost.paysWell()) return refuse("private arrays");
+      if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
     }
     reportVectors(*lane_, levels, shapes, options.width, cost);
     levels.shareMasks();

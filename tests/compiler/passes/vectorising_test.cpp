@@ -212,6 +212,42 @@ TEST(Vectorising, PerhapsNeighbours) {
   }
 }
 
+// What all lanes have at one index of a private array lies side by side.
+TEST(Vectorising, PrivateArrays) {
+  const char* const source =
+      "kernel void mix(global uint* out, global const uint* in, uint n) {\n"
+      "  uint g = get_global_id(0), w[16] = {0}, sum = 0; float2 f[3][4]; uchar c[40];\n"
+      "  for (uint i = 0; i < n; ++i) w[i & 15] = in[i] * 3 + g;\n"
+      "  for (uint i = 0; i < n; ++i) f[i % 3][i & 3] = (float2)(i, g);\n"
+      "  for (uint i = 0; i < n; ++i) c[i % 40] = g + i;\n"
+      "  for (uint i = 0; i < n; ++i) {\n"
+      "    if ((w[i & 15] ^ g) & 4) w[(i + 1) & 15] += w[(i + 9) & 15] ^ i;\n"
+      "    sum = sum * 5 + w[i & 15] + c[i % 40] + (uint)f[i % 3][i & 3].y;\n"
+      "  }\n"
+      "  out[g] = sum;\n}\n";
+  if (hasMaskedVectors()) {
+    const std::string text = optimisedText(source, "mix");
+    EXPECT_NE(text.find(".lane.simd.tail"), std::string::npos);
+    EXPECT_EQ(text.find("masked.gather"), std::string::npos);
+    EXPECT_EQ(text.find("masked.scatter"), std::string::npos);
+  }
+  const uint32_t n = 120, count = 90;
+  std::vector<uint32_t> in(n), out(count);
+  for (uint32_t i = 0; i < n; ++i) in[i] = i * 2654435761u;
+  Program(source).run("mix", {1, {count, 1, 1}, {45, 1, 1}, {0, 0, 0}},
+                      {Program::buffer(out.data()), Program::buffer(in.data()), Program::value(n)});
+  for (uint32_t g = 0; g < count; ++g) {
+    uint32_t w[16] = {}, sum = 0;
+    for (uint32_t i = 0; i < n; ++i) w[i & 15] = in[i] * 3 + g;
+    for (uint32_t i = 0; i < n; ++i) {
+      if ((w[i & 15] ^ g) & 4) w[(i + 1) & 15] += w[(i + 9) & 15] ^ i;
+      const auto byte = static_cast<uint8_t>(g + 80 + i % 40);
+      sum = sum * 5 + w[i & 15] + byte + g;
+    }
+    ASSERT_EQ(out[g], sum) << g;
+  }
+}
+
 template <class T>
 void divides(const std::string& type, const std::vector<T>& numbers) {
   const std::string source =
