@@ -25,9 +25,10 @@ llvm::Error linkBuiltins(llvm::Module& module);
 
 // Gives the math functions their SLEEF symbols: the ones that suit the target's instructions for
 // scalars and for the program's own vectors, and vector variants that the loop vectoriser may use.
+// Where the target has fused multiply-add, some get the library's own code instead, linked here.
 // Scalar and vector forms of one target return the same bits. Must follow linkBuiltins: without it
 // math symbols stay undefined.
-void addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine);
+llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine);
 
 // Rewrites printf calls: packs the arguments (core/printf.h) and calls HostServices::print
 // (core/ports/launch.h). True if there were any.

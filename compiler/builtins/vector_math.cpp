@@ -1,4 +1,5 @@
-// Math symbols of the builtin library (cl/sleef.def) become symbols of libsleef.
+// Math symbols of the builtin library (cl/sleef.def) become symbols of libsleef, or the library's
+// own code where it has some that the target runs fast.
 //
 // SLEEF's deterministic families return the same bits in every vector width, so that a result does
 // not depend on whether a lane fell into the vector body of a loop or into its remainder: `finz`
@@ -16,6 +17,7 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/library.h"
 #include "compiler/builtins/math_names.h"
 
 namespace weft::compiler {
@@ -61,16 +63,28 @@ std::string symbolOf(const MathName& name, const Isa* isa, unsigned width) {
       .str();
 }
 
+// Of the library's own code (cl/inline_math.cl).
+std::string inlineName(const MathName& name) {
+  const std::string type = name.is_double ? "_double" : "_float";
+  return "__weft_inline_" + name.function.str() + type +
+         (name.width > 1 ? std::to_string(name.width) : "");
+}
+
 class MathLowering {
  public:
   MathLowering(llvm::Module& module, const llvm::TargetMachine& machine)
       : module_(module), isas_(selectIsas(machine)) {}
 
   void lower(Function& marker, MathName name) {
+    if (const std::string own = inlineName(name); fuses() && findBuiltinModule(own)) {
+      marker.replaceAllUsesWith(
+          module_.getOrInsertFunction(own, marker.getFunctionType()).getCallee());
+      marker.eraseFromParent();
+      return;
+    }
     // The one function that is not the same in every width: SLEEF's fast cosine without fused
     // multiply-add.
-    if (!isas_.empty() && StringRef(isas_.front()->family) == "cinz_" && name.function == "cos")
-      name.accuracy = "u10";
+    if (!isas_.empty() && !fuses() && name.function == "cos") name.accuracy = "u10";
     Function* scalar = scalarForm(marker, name);
     if (name.width == 1) {
       marker.replaceAllUsesWith(scalar);
@@ -82,6 +96,8 @@ class MathLowering {
   }
 
  private:
+  bool fuses() const { return !isas_.empty() && StringRef(isas_.front()->family) == "finz_"; }
+
   Function* declare(const std::string& symbol, llvm::FunctionType* type) {
     auto* function = llvm::cast<Function>(module_.getOrInsertFunction(symbol, type).getCallee());
     function->setDoesNotAccessMemory();
@@ -188,13 +204,14 @@ class MathLowering {
 
 }  // namespace
 
-void addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine) {
+llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine) {
   llvm::SmallVector<Function*> markers;
   for (Function& function : module)
     if (function.isDeclaration() && parseMathName(function.getName())) markers.push_back(&function);
-  if (markers.empty()) return;
+  if (markers.empty()) return llvm::Error::success();
   MathLowering lowering(module, machine);
   for (Function* marker : markers) lowering.lower(*marker, *parseMathName(marker->getName()));
+  return linkBuiltins(module);
 }
 
 }  // namespace weft::compiler

@@ -63,7 +63,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   markDeviceQueues(module, image.kernels);
   lowerDeviceQueueCalls(module);
   retarget(module, **machine);
-  addVectorVariants(module, **machine);
+  if (llvm::Error error = addVectorVariants(module, **machine)) return error;
   if (const auto missing = unresolvedFunctions(module); !missing.empty())
     return llvm::createStringError("undefined function" +
                                    std::string(missing.size() > 1 ? "s " : " ") +

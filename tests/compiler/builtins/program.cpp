@@ -77,7 +77,8 @@ Program::Program(const std::string& name, const std::string& features, MathSourc
     if (llvm::Error error = compiler::defineOwnMath(*module))
       fail(llvm::toString(std::move(error)));
   compiler::lowerPrintf(*module);
-  compiler::addVectorVariants(*module, *machine);
+  if (llvm::Error error = compiler::addVectorVariants(*module, *machine))
+    fail(llvm::toString(std::move(error)));
   llvm::raw_string_ostream(text_) << *module;
   llvm::raw_string_ostream problems(text_);
   if (llvm::verifyModule(*module, &problems)) fail(problems.str());
