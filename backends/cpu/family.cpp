@@ -18,8 +18,8 @@ namespace {
 
 constexpr int32_t refused_state = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
-uint64_t roomFor(const port::DeviceRequest& request, uint64_t block_bytes) {
-  return sizeof(Child) + block_bytes + request.wait_count * sizeof(Link) +
+uint64_t roomFor(const port::DeviceRequest& request) {
+  return sizeof(Child) + request.block_bytes + request.wait_count * sizeof(Link) +
          (uint64_t{request.local_count} + 1) * sizeof(port::LaunchArgument);
 }
 
@@ -102,7 +102,7 @@ int64_t Family::call(const port::HostServices* self, port::DeviceRequest* reques
       &Family::createUserEvent, &Family::retainEvent,       &Family::releaseEvent,
       &Family::setEventStatus,  &Family::isValidEvent,      &Family::captureProfiling,
       &Family::workGroupSize,   &Family::workGroupMultiple, &Family::subGroupCount,
-      &Family::subGroupSize,
+      &Family::subGroupSize,    &Family::subGroupLocalSize, &Family::maxSubGroups,
   };
   Run& run = *const_cast<Run*>(static_cast<const Run*>(self));
   try {
@@ -141,7 +141,7 @@ int64_t Family::enqueueKernel(Run& run, port::DeviceRequest& request) {
   const auto record = recordOf(*request.range, *kernel);
   if (!record) return port::device_invalid_range;
   if (!hasWaitList(request)) return port::device_invalid_wait_list;
-  const uint64_t room = roomFor(request, request.block->bytes);
+  const uint64_t room = roomFor(request);
   std::unique_ptr<Child> child = childIn(*queue, room);
   if (!child) return port::device_queue_full;
   if (const int64_t code = fill(*child, request, *kernel, *record)) return code;
@@ -153,11 +153,12 @@ int64_t Family::fill(Child& child, const port::DeviceRequest& request, uint32_t 
   const KernelInfo& info = module().kernel(kernel)->info;
   constexpr size_t least_alignment = 16;
   const size_t alignment =
-      std::bit_ceil(std::max<size_t>(request.block->alignment, least_alignment));
-  const size_t bytes = (request.block->bytes + alignment - 1) / alignment * alignment;
+      std::bit_ceil(std::max<size_t>(request.block_alignment, least_alignment));
+  const size_t bytes =
+      (std::max<size_t>(request.block_bytes, 1) + alignment - 1) / alignment * alignment;
   child.block.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, bytes)));
   if (!child.block) return port::device_out_of_resources;
-  std::memcpy(child.block.get(), request.block, request.block->bytes);
+  if (request.block_bytes) std::memcpy(child.block.get(), request.block, request.block_bytes);
   child.block_address = child.block.get();
   if (info.arguments.size() != size_t{request.local_count} + 1)
     return port::device_invalid_arg_size;
@@ -190,7 +191,7 @@ int64_t Family::enqueueMarker(Run& run, port::DeviceRequest& request) {
   port::DeviceQueue* const queue = queueOf(request);
   if (!queue) return port::device_invalid_queue;
   if (!hasWaitList(request)) return port::device_invalid_wait_list;
-  std::unique_ptr<Child> child = childIn(*queue, roomFor(request, 0));
+  std::unique_ptr<Child> child = childIn(*queue, roomFor(request));
   if (!child) return port::device_queue_full;
   request.value = port::device_no_wait;
   return place(run, std::move(child), request);

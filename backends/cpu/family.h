@@ -122,11 +122,14 @@ class Family {
   int64_t workGroupMultiple(Run& run, port::DeviceRequest& request);
   int64_t subGroupCount(Run& run, port::DeviceRequest& request);
   int64_t subGroupSize(Run& run, port::DeviceRequest& request);
+  int64_t subGroupLocalSize(Run& run, port::DeviceRequest& request);
+  int64_t maxSubGroups(Run& run, port::DeviceRequest& request);
 
   struct SubGroups {
     int64_t items = 0, width = 1;
   };
   SubGroups subGroupsOf(const port::DeviceRequest& request) const;
+  uint32_t widthOf(const port::DeviceRequest& request) const;
   const Module& module() const noexcept;
   std::optional<port::LaunchRecord> recordOf(const port::DeviceRange& range, uint32_t kernel) const;
   int64_t fill(Child& child, const port::DeviceRequest& request, uint32_t kernel,

@@ -81,6 +81,24 @@ int64_t Family::subGroupSize(Run&, port::DeviceRequest& request) {
   return std::min(shape.items, shape.width);
 }
 
+int64_t Family::subGroupLocalSize(Run&, port::DeviceRequest& request) {
+  const auto count = static_cast<uint32_t>(request.value);
+  const uint32_t width = widthOf(request);
+  if (width == 0 || count > executor_.capabilities().max_work_group_size / width) return 0;
+  return int64_t{count} * width;
+}
+
+int64_t Family::maxSubGroups(Run&, port::DeviceRequest& request) {
+  const uint32_t width = widthOf(request);
+  return width == 0 ? 0 : (executor_.capabilities().max_work_group_size + width - 1) / width;
+}
+
+// Of the kernel's sub-groups; 0: there is no such kernel.
+uint32_t Family::widthOf(const port::DeviceRequest& request) const {
+  const auto kernel = module().find(request.kernel);
+  return kernel ? module().kernel(*kernel)->info.subGroupSize() : 0;
+}
+
 // Of an invalid range: none.
 Family::SubGroups Family::subGroupsOf(const port::DeviceRequest& request) const {
   const auto kernel = module().find(request.kernel);

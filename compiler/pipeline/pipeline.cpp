@@ -58,7 +58,7 @@ class Run {
     if (result.module) {
       keepInlineFunctions(*result.module);
       keepConstructors(*result.module);
-      if (!job_.intermediate) markBlocks(*result.module);
+      markBlocks(*result.module);
       defineDivisions(*result.module);
     }
     return std::move(result.module);

@@ -363,6 +363,9 @@ llvm::Value* FunctionReader::emitCast(const Instruction& instruction) {
       return builder_.CreateFPExt(builder_.CreateFPTrunc(wide, half), wide->getType());
     }
     case Op::OpConvertPtrToU:
+      // Translators compare events so.
+      if (types_.at(typeOf(instruction.operands.at(0))).op == Op::OpTypeDeviceEvent)
+        return call("weft_event_number", instruction.type, {argument(instruction.operands[0])});
       return builder_.CreatePtrToInt(operand(), llvmType(instruction));
     case Op::OpConvertUToPtr:
       return builder_.CreateIntToPtr(operand(), llvmType(instruction));

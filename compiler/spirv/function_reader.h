@@ -95,6 +95,20 @@ class FunctionReader {
   Argument valueOrTruth(Id id, Sign sign);
   Argument smallNumber(Id id, const char* spelling);
 
+  // --- device_queue_calls.cpp
+  llvm::Value* emitDeviceQueue(const Instruction& instruction);
+  llvm::Value* emitEvent(const Instruction& instruction);
+  llvm::Value* emitKernelQuery(const Instruction& instruction);
+  llvm::Value* emitEnqueueKernel(const Instruction& instruction);
+  llvm::Value* emitEnqueueMarker(const Instruction& instruction);
+  llvm::Value* emitRange(const Instruction& instruction);
+  llvm::Value* callPlain(const char* name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> values);
+  llvm::Value* rangeAddress(Id id);
+  llvm::Value* localSizes(std::span<const Id> sizes);
+  llvm::Value* generic(Id pointer);
+  llvm::Value* number(Id id, llvm::Type* type);
+  llvm::AllocaInst* variable(llvm::Type* type);
+
   // --- image_calls.cpp
   llvm::Value* emitImage(const Instruction& instruction);
   llvm::Value* emitSample(const Instruction& instruction);

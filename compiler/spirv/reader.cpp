@@ -39,6 +39,7 @@ constexpr Capability supported[] = {Capability::Kernel,
                                     Capability::Groups,
                                     Capability::Matrix,
                                     Capability::ExpectAssumeKHR,
+                                    Capability::DeviceEnqueue,
                                     Capability::SubgroupDispatch,
                                     Capability::GroupNonUniform,
                                     Capability::GroupNonUniformVote,
@@ -281,6 +282,14 @@ void Reader::declareFunctions() {
     if (instruction.op == Op::OpFunction) declareFunction(instruction);
 }
 
+// No program can set a generic pointer, but translators list what is enqueued as entry points, too.
+bool Reader::isLaunchable(const Type& function) const {
+  return std::none_of(function.members.begin(), function.members.end(), [&](Id parameter) {
+    const Type& type = types_.at(parameter);
+    return type.op == Op::OpTypePointer && type.storage == spv::StorageClass::Generic;
+  });
+}
+
 void Reader::declareFunction(const Instruction& instruction) {
   types_of_[instruction.result] = instruction.type;
   const Type& type = types_.at(instruction.operands.at(1));
@@ -288,7 +297,7 @@ void Reader::declareFunction(const Instruction& instruction) {
   const auto kind = linkage(instruction.result, name);
   const EntryPoint* entry = nullptr;
   for (const EntryPoint& candidate : in_.entry_points)
-    if (candidate.function == instruction.result) entry = &candidate;
+    if (candidate.function == instruction.result && isLaunchable(type)) entry = &candidate;
   auto* function_type = llvm::cast<llvm::FunctionType>(type.llvm);
   llvm::Function* made =
       llvm::Function::Create(function_type, entry ? llvm::GlobalValue::ExternalLinkage : kind,
@@ -313,7 +322,8 @@ void Reader::readFunctions() {
     FunctionReader reader(*this, *function);
     reader.read(body);
     for (const EntryPoint& entry : in_.entry_points)
-      if (entry.function == body.front().result)
+      if (entry.function == body.front().result &&
+          function->getCallingConv() == llvm::CallingConv::SPIR_KERNEL)
         describeKernel(*this, entry, *function, types_.at(body.front().operands.at(1)),
                        reader.parameters());
     i = end;

@@ -39,6 +39,8 @@ class Reader {
   bool mayContract() const { return may_contract_; }
   // A builtin function, or one of another module.
   llvm::Function* function(const std::string& name, llvm::FunctionType* type);
+  // The kernel that runs a function which is enqueued.
+  llvm::Function* blockKernel(Id invoked);
 
  private:
   void checkCapabilities() const;
@@ -50,6 +52,7 @@ class Reader {
   void declareVariable(const Instruction& instruction);
   void declareFunctions();
   void declareFunction(const Instruction& instruction);
+  bool isLaunchable(const Type& function) const;
   void readFunctions();
   const port::SpecializationConstant* specialization(Id id) const;
   llvm::GlobalValue::LinkageTypes linkage(Id id, std::string& name) const;
@@ -61,6 +64,7 @@ class Reader {
   Types types_;
   std::unordered_map<Id, llvm::Value*> values_;
   std::unordered_map<Id, Id> types_of_;
+  std::unordered_map<Id, llvm::Function*> block_kernels_;
   std::unordered_map<Id, uint32_t> samplers_;
   std::unordered_map<Id, spv::BuiltIn> builtin_variables_;
   bool may_contract_ = true;

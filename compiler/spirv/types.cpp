@@ -56,10 +56,8 @@ const char* accessSuffix(spv::AccessQualifier access) {
   }
 }
 
-std::string ocl(const std::string& name) {
-  const std::string whole = "ocl_" + name;
-  return std::to_string(whole.size()) + whole;
-}
+// Clang abbreviates repetitions of these, as of no other builtin type.
+Spelling spellOpaque(const std::string& name) { return spellEnumeration("ocl_" + name); }
 
 const char* integerCode(uint32_t bits, Sign sign) {
   const bool is_signed = sign == Sign::signed_;
@@ -188,6 +186,12 @@ Type Types::describe(const Instruction& instruction) const {
     case spv::Op::OpTypeEvent:
       type.llvm = opaque("spirv.Event");
       break;
+    case spv::Op::OpTypeQueue:
+      type.llvm = opaque("spirv.Queue");
+      break;
+    case spv::Op::OpTypeDeviceEvent:
+      type.llvm = opaque("spirv.DeviceEvent");
+      break;
     case spv::Op::OpTypeOpaque:
       type.llvm = llvm::StructType::create(context_, instruction.text(0).first);
       break;
@@ -253,11 +257,15 @@ Spelling Types::spelling(Id id, Sign sign) const {
     case spv::Op::OpTypePointer:
       return pointerSpelling(id, sign, {});
     case spv::Op::OpTypeImage:
-      return spellBuiltin(ocl(imageName(type) + accessSuffix(type.access)));
+      return spellOpaque(imageName(type) + accessSuffix(type.access));
     case spv::Op::OpTypeSampler:
-      return spellBuiltin(ocl("sampler"));
+      return spellOpaque("sampler");
     case spv::Op::OpTypeEvent:
-      return spellBuiltin(ocl("event"));
+      return spellOpaque("event");
+    case spv::Op::OpTypeQueue:
+      return spellOpaque("queue");
+    case spv::Op::OpTypeDeviceEvent:
+      return spellOpaque("clkevent");
     case spv::Op::OpTypeVoid:
       return spellBuiltin("v");
     default:
@@ -289,6 +297,10 @@ std::string Types::name(Id id) const {
       return "sampler_t";
     case spv::Op::OpTypeEvent:
       return "event_t";
+    case spv::Op::OpTypeQueue:
+      return "queue_t";
+    case spv::Op::OpTypeDeviceEvent:
+      return "clk_event_t";
     case spv::Op::OpTypeArray:
       return name(type.element) + "[" + std::to_string(type.count) + "]";
     case spv::Op::OpTypeStruct: {

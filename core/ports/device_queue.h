@@ -39,12 +39,6 @@ struct DeviceRange {
 };
 static_assert(sizeof(DeviceRange) == 80);
 
-// A block literal begins with this; what it captured follows.
-struct BlockHeader {
-  uint32_t bytes;  // of all of it
-  uint32_t alignment;
-};
-
 enum class DeviceCall : uint32_t {
   enqueue_kernel,
   enqueue_marker,
@@ -59,25 +53,29 @@ enum class DeviceCall : uint32_t {
   work_group_multiple,
   sub_group_count,
   sub_group_size,
+  sub_group_local_size,  // of work-groups of one dimension that have so many sub-groups; 0: none
+  max_sub_groups,
 };
 
 // One call. What it does not use is 0. Events are numbers; 0 is none.
 struct DeviceRequest {
   DeviceCall call;
-  int32_t value;  // the flags of an enqueue; an event's status
+  int32_t value;  // the flags of an enqueue; an event's status; a number of sub-groups
   uint64_t queue;
   uint64_t event;
   const DeviceRange* range;
-  const void* kernel;        // the entry (CpuKernelEntry) of the block's kernel
-  const BlockHeader* block;  // its first argument; copied
+  const void* kernel;  // the entry (CpuKernelEntry) of the block's kernel
+  const void* block;   // what its first argument points at; copied
   const uint64_t* waits;
   uint64_t* returned_event;
   const uint64_t* local_sizes;  // of its other arguments
   uint64_t* profile;            // two numbers, to be written when the event is complete
   uint32_t wait_count;
   uint32_t local_count;
+  uint32_t block_bytes;
+  uint32_t block_alignment;
 };
-static_assert(sizeof(DeviceRequest) == 88 && offsetof(DeviceRequest, range) == 24);
+static_assert(sizeof(DeviceRequest) == 96 && offsetof(DeviceRequest, range) == 24);
 
 // What the program holds at a time, of one kernel that the host enqueued.
 inline constexpr uint32_t max_device_events = 65536;

@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 4;
+inline constexpr uint32_t abi_version = 5;
 
 struct DeviceRequest;
 

@@ -17,6 +17,8 @@ enum {
   call_work_group_multiple,
   call_sub_group_count,
   call_sub_group_size,
+  call_sub_group_local_size,
+  call_max_sub_groups,
 };
 
 typedef struct {
@@ -33,6 +35,8 @@ typedef struct {
   __global void* profile;
   uint wait_count;
   uint local_count;
+  uint block_bytes;
+  uint block_alignment;
 } Request;
 
 long __weft_device_queue(__private Request* request);
@@ -51,12 +55,12 @@ INLINE int outcome(long code) {
   return code == CLK_SUCCESS || weft_names_errors() ? (int)code : CLK_ENQUEUE_FAILURE;
 }
 
-int __enqueue_kernel_events_varargs(queue_t queue, int flags, const __private ndrange_t* range,
-                                    uint wait_count, const __generic void* waits,
-                                    __generic void* returned_event,
-                                    const __generic void* kernel_entry,
-                                    const __generic void* block, uint local_count,
-                                    const __private ulong* local_sizes) {
+// SPIR-V's: the first argument is any memory.
+int __weft_enqueue_kernel(queue_t queue, int flags, const __private ndrange_t* range,
+                          uint wait_count, const __generic void* waits,
+                          __generic void* returned_event, const __generic void* kernel_entry,
+                          const __generic void* block, uint block_bytes, uint block_alignment,
+                          uint local_count, const __private ulong* local_sizes) {
   Request request = {.call = call_enqueue_kernel,
                      .value = flags,
                      .queue = weft_queue_number(queue),
@@ -67,8 +71,23 @@ int __enqueue_kernel_events_varargs(queue_t queue, int flags, const __private nd
                      .returned_event = returned_event,
                      .local_sizes = local_sizes,
                      .wait_count = wait_count,
-                     .local_count = local_count};
+                     .local_count = local_count,
+                     .block_bytes = block_bytes,
+                     .block_alignment = block_alignment};
   return outcome(__weft_device_queue(&request));
+}
+
+// A block literal begins with how many bytes it has, and how they are aligned.
+int __enqueue_kernel_events_varargs(queue_t queue, int flags, const __private ndrange_t* range,
+                                    uint wait_count, const __generic void* waits,
+                                    __generic void* returned_event,
+                                    const __generic void* kernel_entry,
+                                    const __generic void* block, uint local_count,
+                                    const __private ulong* local_sizes) {
+  const __generic uint* header = block;
+  return __weft_enqueue_kernel(queue, flags, range, wait_count, waits, returned_event,
+                               kernel_entry, block, header[0], header[1], local_count,
+                               local_sizes);
 }
 
 int __enqueue_kernel_basic(queue_t queue, int flags, const __private ndrange_t* range,
@@ -173,6 +192,18 @@ uint __get_kernel_max_sub_group_size_for_ndrange_impl(const __private ndrange_t*
                      .range = range,
                      .kernel_entry = kernel_entry,
                      .block = block};
+  return (uint)__weft_device_queue(&request);
+}
+
+// Those that OpenCL C has no functions for.
+uint __weft_kernel_sub_group_local_size(uint count, const __generic void* kernel_entry) {
+  Request request = {
+      .call = call_sub_group_local_size, .value = (int)count, .kernel_entry = kernel_entry};
+  return (uint)__weft_device_queue(&request);
+}
+
+uint __weft_kernel_max_sub_groups(const __generic void* kernel_entry) {
+  Request request = {.call = call_max_sub_groups, .kernel_entry = kernel_entry};
   return (uint)__weft_device_queue(&request);
 }
 
