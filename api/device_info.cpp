@@ -8,6 +8,7 @@
 #include "api/sub_devices.h"
 #include "api/tables.h"
 #include "api/version.h"
+#include "core/spirv_features.h"
 
 namespace weft::api {
 namespace {
@@ -96,11 +97,30 @@ cl_device_atomic_capabilities fenceCapabilities(const Device& device) {
   return atomicCapabilities(device) | CL_DEVICE_ATOMIC_ORDER_ACQ_REL;
 }
 
-std::vector<cl_name_version> languageVersions(const Device&) {
-  return {nameVersion("OpenCL C", CL_MAKE_VERSION(1, 0, 0)),
-          nameVersion("OpenCL C", CL_MAKE_VERSION(1, 1, 0)),
-          nameVersion("OpenCL C", CL_MAKE_VERSION(1, 2, 0)),
-          nameVersion("OpenCL C", CL_MAKE_VERSION(3, 0, 0))};
+// What OpenCL C 2.0 has without asking, by its name in 3.0.
+constexpr const char* features_of_2_0[] = {
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_device_enqueue",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_pipes",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_work_group_collective_functions",
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_read_write_images",
+};
+
+std::vector<cl_name_version> languageVersions(const Device& device) {
+  std::vector<cl_name_version> versions = {nameVersion("OpenCL C", CL_MAKE_VERSION(1, 0, 0)),
+                                           nameVersion("OpenCL C", CL_MAKE_VERSION(1, 1, 0)),
+                                           nameVersion("OpenCL C", CL_MAKE_VERSION(1, 2, 0))};
+  if (std::all_of(std::begin(features_of_2_0), std::end(features_of_2_0),
+                  [&](const char* name) { return hasFeature(device, name); }))
+    versions.push_back(nameVersion("OpenCL C", CL_MAKE_VERSION(2, 0, 0)));
+  versions.push_back(nameVersion("OpenCL C", CL_MAKE_VERSION(3, 0, 0)));
+  return versions;
 }
 
 // What "-cl-std=CLC++" means: compiler/frontend/language.cpp.
@@ -182,6 +202,10 @@ cl_bitfield kernelClocks(const Device& device) {
   }
   return scopes;
 }
+
+// Of cl_khr_spirv_queries; not in every header.
+constexpr cl_device_info spirv_instruction_sets = 0x12b9, spirv_extensions = 0x12ba,
+                         spirv_capabilities = 0x12bb;
 
 // cl_ext_float_atomics.
 struct FloatAtomic {
@@ -375,6 +399,9 @@ constexpr InfoRow<Device> rows[] = {
      [](D d) { return featureFlag(d, "__opencl_c_generic_address_space"); }},
     {CL_DEVICE_IL_VERSION, [](D) { return intermediate_languages; }},
     {CL_DEVICE_ILS_WITH_VERSION, by<intermediateLanguages>},
+    {spirv_instruction_sets, [](D) { return std::vector<const char*>{"OpenCL.std"}; }},
+    {spirv_extensions, [](D d) { return spirvExtensions(d.features()); }},
+    {spirv_capabilities, [](D d) { return spirvCapabilities(d.features()); }},
     {CL_DEVICE_BUILT_IN_KERNELS, [](D) { return ""; }},
     {CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, [](D) { return std::vector<cl_name_version>(); }},
 

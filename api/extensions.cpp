@@ -10,7 +10,7 @@
 namespace weft::api {
 namespace {
 
-constexpr std::array<std::string_view, 10> host_extensions = {
+constexpr std::array<std::string_view, 11> host_extensions = {
     "cl_khr_icd",
     "cl_khr_extended_versioning",
     "cl_khr_create_command_queue",
@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 10> host_extensions = {
     CL_WEFT_REPORT_EXTENSION_NAME,
     "cl_khr_spirv_linkonce_odr",
     "cl_khr_spirv_no_integer_wrap_decoration",
+    "cl_khr_spirv_queries",
 };
 
 // Those whose version is not 1.0.0.

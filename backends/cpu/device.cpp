@@ -42,6 +42,7 @@ constexpr const char* language_extensions[] = {
     "cl_ext_float_atomics",
     "cl_ext_cxx_for_opencl",
     "cl_khr_kernel_clock",
+    "cl_khr_expect_assume",
     "cl_khr_subgroup_ballot",
     "cl_khr_subgroup_clustered_reduce",
     "cl_khr_subgroup_extended_types",

@@ -23,6 +23,9 @@ constexpr AtomicRow fetches[] = {
     {Op::OpAtomicAnd, "atomic_fetch_and_explicit", Sign::signed_},
     {Op::OpAtomicOr, "atomic_fetch_or_explicit", Sign::signed_},
     {Op::OpAtomicXor, "atomic_fetch_xor_explicit", Sign::signed_},
+    {Op::OpAtomicFAddEXT, "atomic_fetch_add_explicit", Sign::signed_},
+    {Op::OpAtomicFMinEXT, "atomic_fetch_min_explicit", Sign::signed_},
+    {Op::OpAtomicFMaxEXT, "atomic_fetch_max_explicit", Sign::signed_},
 };
 
 struct GroupRow {

@@ -170,6 +170,8 @@ llvm::Value* FunctionReader::emitValue(const Instruction& instruction) {
   if (llvm::Value* made = emitGroup(instruction)) return made;
   if (llvm::Value* made = emitSubGroup(instruction)) return made;
   if (llvm::Value* made = emitDeviceQueue(instruction)) return made;
+  if (llvm::Value* made = emitExtension(instruction)) return made;
+  if (llvm::Value* made = emitPipe(instruction)) return made;
   throw Failure("instruction " + std::to_string(static_cast<uint32_t>(instruction.op)) +
                 " is not supported");
 }

@@ -109,6 +109,16 @@ class FunctionReader {
   llvm::Value* number(Id id, llvm::Type* type);
   llvm::AllocaInst* variable(llvm::Type* type);
 
+  // --- extension_calls.cpp
+  llvm::Value* emitExtension(const Instruction& instruction);
+  llvm::Value* emitHint(const Instruction& instruction);
+  llvm::Value* emitIntegerDot(const Instruction& instruction);
+  llvm::Value* emitClock(const Instruction& instruction);
+
+  // --- pipe_calls.cpp
+  llvm::Value* emitPipe(const Instruction& instruction);
+  llvm::Value* plain(Id id);
+
   // --- image_calls.cpp
   llvm::Value* emitImage(const Instruction& instruction);
   llvm::Value* emitSample(const Instruction& instruction);

@@ -71,7 +71,8 @@ class Description {
   void add(Id parameter, const Type& type, const std::string& base, const std::string& name) {
     const bool value_behind = hasAttribute(in_, parameter, by_value);
     const bool pointer = type.op == Op::OpTypePointer && !value_behind;
-    const bool image = type.op == Op::OpTypeImage;
+    const bool pipe = type.op == Op::OpTypePipe;
+    const bool image = type.op == Op::OpTypeImage || pipe;
     const uint32_t space = pointer ? addressSpace(type.storage) : image ? 1 : 0;
     spaces_.push_back(number(space));
     access_.push_back(text(image ? accessName(type.access) : "none"));
@@ -82,6 +83,7 @@ class Description {
     if (pointer && hasAttribute(in_, parameter, no_alias)) words.push_back("restrict");
     if (pointer && in_.decoration(parameter, spv::Decoration::Volatile))
       words.push_back("volatile");
+    if (pipe) words.push_back("pipe");
     qualifiers_.push_back(text(llvm::join(words, " ")));
     const auto known = in_.names.find(parameter);
     own_names_.push_back(text(known == in_.names.end() ? "" : known->second));

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compiler/spirv/function_reader.h"
+#include "core/spirv_features.h"
 
 namespace weft::compiler::spirv {
 namespace {
@@ -15,40 +16,6 @@ constexpr const char* triple = "spir64-unknown-unknown";
 constexpr const char* layout =
     "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:"
     "64";
-
-constexpr Capability supported[] = {Capability::Kernel,
-                                    Capability::Addresses,
-                                    Capability::Linkage,
-                                    Capability::Vector16,
-                                    Capability::Float16Buffer,
-                                    Capability::Float16,
-                                    Capability::Float64,
-                                    Capability::Int8,
-                                    Capability::Int16,
-                                    Capability::Int64,
-                                    Capability::Int64Atomics,
-                                    Capability::ImageBasic,
-                                    Capability::ImageReadWrite,
-                                    Capability::ImageMipmap,
-                                    Capability::LiteralSampler,
-                                    Capability::Sampled1D,
-                                    Capability::Image1D,
-                                    Capability::SampledBuffer,
-                                    Capability::ImageBuffer,
-                                    Capability::GenericPointer,
-                                    Capability::Groups,
-                                    Capability::Matrix,
-                                    Capability::ExpectAssumeKHR,
-                                    Capability::DeviceEnqueue,
-                                    Capability::SubgroupDispatch,
-                                    Capability::GroupNonUniform,
-                                    Capability::GroupNonUniformVote,
-                                    Capability::GroupNonUniformArithmetic,
-                                    Capability::GroupNonUniformBallot,
-                                    Capability::GroupNonUniformShuffle,
-                                    Capability::GroupNonUniformShuffleRelative,
-                                    Capability::GroupNonUniformClustered,
-                                    Capability::GroupNonUniformRotateKHR};
 
 bool isFunctionEnd(const Instruction& instruction) { return instruction.op == Op::OpFunctionEnd; }
 
@@ -84,7 +51,7 @@ void Reader::checkCapabilities() const {
   if (in_.addressing != spv::AddressingModel::Physical64)
     throw Failure("the module is for another addressing model than Physical64");
   for (const Capability capability : in_.capabilities)
-    if (std::find(std::begin(supported), std::end(supported), capability) == std::end(supported))
+    if (!isKnownSpirvCapability(static_cast<uint32_t>(capability)))
       throw Failure("capability " + std::to_string(static_cast<uint32_t>(capability)) +
                     " is not supported");
 }

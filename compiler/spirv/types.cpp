@@ -90,6 +90,14 @@ std::string integerName(uint32_t bits) {
   }
 }
 
+// As Clang names what only builtin functions look into.
+constexpr std::pair<spv::Op, const char*> opaque_types[] = {
+    {spv::Op::OpTypeSampler, "spirv.Sampler"},
+    {spv::Op::OpTypeEvent, "spirv.Event"},
+    {spv::Op::OpTypeReserveId, "spirv.ReserveId"},
+    {spv::Op::OpTypeQueue, "spirv.Queue"},
+    {spv::Op::OpTypeDeviceEvent, "spirv.DeviceEvent"}};
+
 }  // namespace
 
 uint32_t addressSpace(spv::StorageClass storage) {
@@ -180,22 +188,17 @@ Type Types::describe(const Instruction& instruction) const {
       type.llvm = llvm::StructType::get(llvm(type.element), opaque("spirv.Sampler"));
       break;
     }
-    case spv::Op::OpTypeSampler:
-      type.llvm = opaque("spirv.Sampler");
-      break;
-    case spv::Op::OpTypeEvent:
-      type.llvm = opaque("spirv.Event");
-      break;
-    case spv::Op::OpTypeQueue:
-      type.llvm = opaque("spirv.Queue");
-      break;
-    case spv::Op::OpTypeDeviceEvent:
-      type.llvm = opaque("spirv.DeviceEvent");
+    case spv::Op::OpTypePipe:
+      type.access = static_cast<spv::AccessQualifier>(operands.at(0));
+      type.llvm = llvm::TargetExtType::get(context_, "spirv.Pipe", {},
+                                           {static_cast<unsigned>(type.access)});
       break;
     case spv::Op::OpTypeOpaque:
       type.llvm = llvm::StructType::create(context_, instruction.text(0).first);
       break;
     default:
+      for (const auto& [op, name] : opaque_types)
+        if (op == instruction.op) type.llvm = opaque(name);
       break;
   }
   return type;
@@ -262,6 +265,8 @@ Spelling Types::spelling(Id id, Sign sign) const {
       return spellOpaque("sampler");
     case spv::Op::OpTypeEvent:
       return spellOpaque("event");
+    case spv::Op::OpTypeReserveId:
+      return spellOpaque("reserveid");
     case spv::Op::OpTypeQueue:
       return spellOpaque("queue");
     case spv::Op::OpTypeDeviceEvent:
@@ -297,6 +302,10 @@ std::string Types::name(Id id) const {
       return "sampler_t";
     case spv::Op::OpTypeEvent:
       return "event_t";
+    case spv::Op::OpTypePipe:
+      return "pipe";
+    case spv::Op::OpTypeReserveId:
+      return "reserve_id_t";
     case spv::Op::OpTypeQueue:
       return "queue_t";
     case spv::Op::OpTypeDeviceEvent:

@@ -1,0 +1,20 @@
+// What of SPIR-V devices take: cl_khr_spirv_queries, and the compiler's check of what a module
+// declares.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/ports/compiler.h"
+
+namespace weft {
+
+// Is that capability read at all?
+bool isKnownSpirvCapability(uint32_t capability);
+
+// Of a device with these features.
+std::vector<uint32_t> spirvCapabilities(const port::LanguageFeatures& features);
+std::vector<const char*> spirvExtensions(const port::LanguageFeatures& features);
+
+}  // namespace weft

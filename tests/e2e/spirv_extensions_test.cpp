@@ -1,0 +1,205 @@
+// What SPIR-V's extensions and its pipes do, and how a device says that it has them.
+#include <algorithm>
+#include <cstring>
+
+#include <spirv-tools/libspirv.hpp>
+
+#include "tests/e2e/fixture.h"
+
+namespace weft::e2e {
+namespace {
+
+// Of cl_khr_spirv_queries; not in every header.
+constexpr cl_device_info instruction_sets = 0x12b9, spirv_extensions = 0x12ba,
+                         spirv_capabilities = 0x12bb;
+
+class SpirvExtensions : public Programs {
+ protected:
+  template <class T>
+  std::vector<T> listOf(cl_device_info name) const {
+    size_t bytes = 0;
+    EXPECT_EQ(cl.clGetDeviceInfo(testDevice(), name, 0, nullptr, &bytes), CL_SUCCESS);
+    std::vector<T> list(bytes / sizeof(T));
+    EXPECT_EQ(cl.clGetDeviceInfo(testDevice(), name, bytes, list.data(), nullptr), CL_SUCCESS);
+    return list;
+  }
+  bool hasCapability(cl_uint number) const {
+    const auto numbers = listOf<cl_uint>(spirv_capabilities);
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+  }
+  // A kernel that stores what `body` leaves in %result. Its second parameter may be a %pipe.
+  OwnedProgram program(const std::string& capabilities, const std::string& body,
+                       const std::string& more = "", bool takes_pipe = false) {
+    const std::string text =
+        "OpCapability Addresses\nOpCapability Kernel\nOpCapability Int64\n"
+        "OpCapability Int8\nOpCapability GenericPointer\n" +
+        capabilities + R"(
+      OpMemoryModel Physical64 OpenCL
+      OpEntryPoint Kernel %k "k"
+      %void = OpTypeVoid
+      %bool = OpTypeBool
+      %uchar = OpTypeInt 8 0
+      %uint = OpTypeInt 32 0
+      %ulong = OpTypeInt 64 0
+      %float = OpTypeFloat 32
+      %uchar4 = OpTypeVector %uchar 4
+      %uint2 = OpTypeVector %uint 2
+      %global_uint = OpTypePointer CrossWorkgroup %uint
+      %global_float = OpTypePointer CrossWorkgroup %float
+      %zero = OpConstant %uint 0
+      %one = OpConstant %uint 1
+      %four = OpConstant %uint 4
+      %eight = OpConstant %uint 8
+    )" + more +
+        "%signature = OpTypeFunction %void %global_uint " + (takes_pipe ? "%pipe_t" : "") + R"(
+      %k = OpFunction %void None %signature
+      %out = OpFunctionParameter %global_uint
+    )" + (takes_pipe ? "%pipe = OpFunctionParameter %pipe_t\n" : "") +
+        "%start = OpLabel\n" + body + "OpStore %out %result Aligned 4\nOpReturn\nOpFunctionEnd\n";
+    const spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_3);
+    std::vector<uint32_t> words;
+    EXPECT_TRUE(tools.Assemble(text, &words)) << text;
+    cl_int code = 1;
+    OwnedProgram made(
+        cl.clCreateProgramWithIL(context, words.data(), words.size() * sizeof(uint32_t), &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    EXPECT_EQ(build(made), CL_SUCCESS) << log(made);
+    return made;
+  }
+  cl_uint result(const OwnedProgram& made, cl_uint before) {
+    const OwnedKernel k = kernel(made, "k");
+    const OwnedMem out = upload(std::vector<cl_uint>{before});
+    set(k, out);
+    run(k, {{1}});
+    return download<cl_uint>(out).front();
+  }
+};
+
+TEST_F(SpirvExtensions, AreListed) {
+  const auto sets = listOf<const char*>(instruction_sets);
+  ASSERT_EQ(sets.size(), 1u);
+  EXPECT_STREQ(sets[0], "OpenCL.std");
+  const auto names = listOf<const char*>(spirv_extensions);
+  EXPECT_TRUE(std::any_of(names.begin(), names.end(),
+                          [](std::string name) { return name == "SPV_KHR_linkonce_odr"; }));
+  EXPECT_TRUE(hasCapability(6)) << "Kernel";
+  EXPECT_EQ(hasCapability(17), deviceInfo<cl_bool>(CL_DEVICE_PIPE_SUPPORT) == CL_TRUE);
+  EXPECT_FALSE(hasCapability(1)) << "Shader";
+}
+
+TEST_F(SpirvExtensions, ExpectAndAssume) {
+  if (!hasCapability(5629)) GTEST_SKIP() << "no hints";
+  const OwnedProgram made =
+      program("OpCapability ExpectAssumeKHR\nOpExtension \"SPV_KHR_expect_assume\"\n",
+              "%a = OpLoad %uint %out Aligned 4\n"
+              "%b = OpExpectKHR %uint %a %one\n"
+              "%pair = OpCompositeConstruct %uint2 %b %one\n"
+              "%same = OpExpectKHR %uint2 %pair %pair\n"
+              "%known = OpINotEqual %bool %b %zero\n"
+              "OpAssumeTrueKHR %known\n"
+              "%c = OpCompositeExtract %uint %same 0\n"
+              "%result = OpIAdd %uint %c %four\n");
+  EXPECT_EQ(result(made, 7), 11u);
+}
+
+TEST_F(SpirvExtensions, DotProducts) {
+  if (!hasCapability(6019)) GTEST_SKIP() << "no dot products";
+  const OwnedProgram made = program(
+      "OpCapability DotProduct\nOpCapability DotProductInput4x8Bit\n"
+      "OpCapability DotProductInput4x8BitPacked\nOpExtension \"SPV_KHR_integer_dot_product\"\n",
+      "%a = OpLoad %uint %out Aligned 4\n"
+      "%bytes = OpBitcast %uchar4 %a\n"
+      "%u = OpUDotKHR %uint %bytes %bytes\n"
+      "%s = OpSDotKHR %uint %a %a PackedVectorFormat4x8Bit\n"
+      "%su = OpSUDotAccSatKHR %uint %a %a %most PackedVectorFormat4x8Bit\n"
+      "%us = OpIAdd %uint %u %s\n"
+      "%result = OpIAdd %uint %us %su\n",
+      "%most = OpConstant %uint 0x7fffff00\n");
+  // Bytes 254, 3, 2, 1.
+  const int u = 254 * 254 + 9 + 4 + 1, s = 4 + 9 + 4 + 1, su = -2 * 254 + 9 + 4 + 1;
+  EXPECT_EQ(result(made, 0x010203fe), cl_uint(u) + cl_uint(s) + 0x7fffff00u + cl_uint(su));
+}
+
+TEST_F(SpirvExtensions, ClocksAndBits) {
+  if (!hasCapability(5055) || !hasCapability(6025)) GTEST_SKIP() << "no clock or no bits";
+  const OwnedProgram made = program(
+      "OpCapability ShaderClockKHR\nOpCapability BitInstructions\n"
+      "OpExtension \"SPV_KHR_shader_clock\"\nOpExtension \"SPV_KHR_bit_instructions\"\n",
+      "%a = OpLoad %uint %out Aligned 4\n"
+      "%t0 = OpReadClockKHR %ulong %one\n"
+      "%t1 = OpReadClockKHR %uint2 %one\n"
+      "%wide = OpBitcast %ulong %t1\n"
+      "%later = OpUGreaterThanEqual %bool %wide %t0\n"
+      "%bit = OpSelect %uint %later %one %zero\n"
+      "%field = OpBitFieldUExtract %uint %a %four %eight\n"
+      "%result = OpBitFieldInsert %uint %field %bit %eight %four\n");
+  EXPECT_EQ(result(made, 0x12345678), 0x167u);
+}
+
+TEST_F(SpirvExtensions, FloatAtomics) {
+  if (!hasCapability(6033) || !hasCapability(5612)) GTEST_SKIP() << "no atomics of float";
+  const OwnedProgram made = program(
+      "OpCapability AtomicFloat32AddEXT\nOpCapability AtomicFloat32MinMaxEXT\n"
+      "OpExtension \"SPV_EXT_shader_atomic_float_add\"\n"
+      "OpExtension \"SPV_EXT_shader_atomic_float_min_max\"\n",
+      "%place = OpBitcast %global_float %out\n"
+      "%a = OpAtomicFAddEXT %float %place %one %zero %half\n"
+      "%b = OpAtomicFMaxEXT %float %place %one %zero %ten\n"
+      "%c = OpAtomicFMinEXT %float %place %one %zero %twenty\n"
+      "%ab = OpFAdd %float %a %b\n"
+      "%abc = OpFAdd %float %ab %c\n"
+      "%result = OpBitcast %uint %abc\n",
+      "%half = OpConstant %float 0.5\n%ten = OpConstant %float 10\n"
+      "%twenty = OpConstant %float 20\n");
+  const float one = 1, sum = 1 + 1.5f + 10;
+  cl_uint before = 0, after = 0;
+  std::memcpy(&before, &one, sizeof before);
+  std::memcpy(&after, &sum, sizeof after);
+  EXPECT_EQ(result(made, before), after);
+}
+
+// One kernel writes a packet, with a reservation, and another reads it.
+TEST_F(SpirvExtensions, Pipes) {
+  if (!hasCapability(17)) GTEST_SKIP() << "no pipes";
+  const std::string types =
+      "%id_t = OpTypeReserveId\n%generic_uchar = OpTypePointer Generic %uchar\n"
+      "%private_uint = OpTypePointer Function %uint\n"
+      "%generic_uint = OpTypePointer Generic %uint\n";
+  const std::string start =
+      "%packet = OpVariable %private_uint Function\n"
+      "%word = OpPtrCastToGeneric %generic_uint %packet\n"
+      "%bytes = OpBitcast %generic_uchar %word\n";
+  const OwnedProgram writer =
+      program("OpCapability Pipes\n",
+              start +
+                  "%a = OpLoad %uint %out Aligned 4\n"
+                  "OpStore %packet %a Aligned 4\n"
+                  "%id = OpReserveWritePipePackets %id_t %pipe %one %four %four\n"
+                  "%valid = OpIsValidReserveId %bool %id\n"
+                  "%failed = OpReservedWritePipe %uint %pipe %id %zero %bytes %four %four\n"
+                  "OpCommitWritePipe %pipe %id %four %four\n"
+                  "%yes = OpSelect %uint %valid %one %zero\n"
+                  "%result = OpISub %uint %yes %failed\n",
+              types + "%pipe_t = OpTypePipe WriteOnly\n", true);
+  const OwnedProgram reader = program("OpCapability Pipes\n",
+                                      start +
+                                          "%n = OpGetNumPipePackets %uint %pipe %four %four\n"
+                                          "%failed = OpReadPipe %uint %pipe %bytes %four %four\n"
+                                          "%b = OpLoad %uint %packet Aligned 4\n"
+                                          "%c = OpIAdd %uint %b %n\n"
+                                          "%result = OpISub %uint %c %failed\n",
+                                      types + "%pipe_t = OpTypePipe ReadOnly\n", true);
+  cl_int code = 1;
+  const OwnedMem pipe(cl.clCreatePipe(context, 0, 4, 8, nullptr, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  const OwnedMem out = upload(std::vector<cl_uint>{1234});
+  for (const OwnedProgram* made : {&writer, &reader}) {
+    const OwnedKernel k = kernel(*made, "k");
+    set(k, out, pipe);
+    run(k, {{1}});
+    EXPECT_EQ(download<cl_uint>(out).front(), made == &writer ? 1u : 1235u);
+  }
+}
+
+}  // namespace
+}  // namespace weft::e2e
