@@ -52,6 +52,12 @@ constexpr const char* language_extensions[] = {
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
     "cl_intel_required_subgroup_size",
+    "cl_amd_fp64",
+    "cl_amd_media_ops",
+    "cl_amd_media_ops2",
+    "cl_amd_popcnt",
+    "cl_amd_printf",
+    "cl_amd_vec3",
 };
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",

@@ -1,5 +1,5 @@
-# Writes a C++ file that holds Clang's opencl-c-base.h and our additions. Variables: INPUT, ADDED,
-# OUTPUT.
+# Writes a C++ file that holds Clang's opencl-c-base.h and our additions. Variables: INPUT, ADDED
+# (a list, with commas), OUTPUT.
 # The header's first part defines, for SPIR targets, every feature and extension there is; what a
 # program may use is the device's to say, so everything before the marker below is left out.
 file(READ "${INPUT}" text)
@@ -9,7 +9,12 @@ if(start EQUAL -1)
   message(FATAL_ERROR "${INPUT} does not look like Clang 19's opencl-c-base.h")
 endif()
 string(SUBSTRING "${text}" ${start} -1 text)
-file(READ "${ADDED}" added)
+set(added "")
+string(REPLACE "," ";" files "${ADDED}")
+foreach(file IN LISTS files)
+  file(READ "${file}" more)
+  string(APPEND added "${more}")
+endforeach()
 set(text "#ifndef _OPENCL_BASE_H_\n#define _OPENCL_BASE_H_\n${text}${added}")
 # String literals have a limited length; adjacent ones are joined.
 set(pieces "")

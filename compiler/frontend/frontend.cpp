@@ -77,6 +77,10 @@ std::vector<std::string> clangArguments(const Job& job, const Options& options) 
                                         header_directory};
   const auto language = languageArguments(options, job.features);
   arguments.insert(arguments.end(), language.begin(), language.end());
+  // AMD's names for where a program runs, which programs ask about that were written for them.
+  const bool on_host = job.target.kind == port::TargetKind::host_cpu;
+  for (const char* name : {on_host ? "__CPU__" : "__GPU__", on_host ? "__X86_64__" : nullptr})
+    if (name) arguments.insert(arguments.end(), {"-D", std::string(name) + "=1"});
   if (options.debug)
     arguments.insert(arguments.end(), {"-debug-info-kind=standalone", "-dwarf-version=5"});
   else if (options.remarks)
