@@ -122,6 +122,7 @@ class VectorBody {
   Parts loadBlock(const Access& access, Value* first, llvm::Instruction& from);
   Parts loadStrided(const Access& access, llvm::Instruction& from);
   Parts gather(const Access& access, llvm::Instruction& from);
+  Parts gatherRows(const Access& access, llvm::Instruction& from);
   void storeBlock(const Access& access, Value* first, const Parts& value, llvm::Instruction& from);
   void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
   Value* pointers(const Access& access, unsigned part);
@@ -156,6 +157,9 @@ class VectorBody {
 // Into how many vectors a value of this type is taken apart, and of what; 0 if it cannot be.
 unsigned partCount(llvm::Type* type);
 llvm::Type* partType(llvm::Type* type, unsigned part);
+
+// Are scattered vectors of the source, of `count` elements, loaded whole by each lane?
+bool loadsRows(llvm::Type* element, unsigned count);
 
 // Is it an integer division that vectors do as one of floating-point numbers?
 bool dividesAsFloats(const llvm::Instruction& instruction);

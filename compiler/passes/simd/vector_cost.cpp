@@ -34,6 +34,7 @@ constexpr double quotient = 60, product = 14;  // of vectors of them, as floatin
 constexpr double latency = 3;  // of floating-point arithmetic that waits for the turn before
 constexpr double strided_access = 3;
 constexpr double neighbour_test = 6;
+constexpr double loaded_row = 3.5;
 constexpr double gather_start = 8;  // and for each element:
 constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4;
 constexpr double unequal_turns = 2;  // of the lanes of a loop that they leave one by one
@@ -56,7 +57,9 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
     return registers * (count > 1 ? 2 : 1) + neighbour_test;
   // Bytes and half words have no gather of their own.
   const double each = bits < 32 ? gathered_byte : store ? scattered_word : gathered_word;
-  // What one lane loads as one vector takes a gather for each element.
+  if (!store && loadsRows(partType(type, 0), count))
+    return gather_start + (bits * count <= 64 ? gathered_word : loaded_row) * width + 2 * registers;
+  // What one lane loads or stores as one vector takes a gather for each element.
   return count * (gather_start + each * (count > 1 ? 2.2 : 1) * width);
 }
 

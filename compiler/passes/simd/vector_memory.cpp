@@ -9,6 +9,12 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
+bool loadsRows(llvm::Type* element, unsigned count) {
+  const uint64_t bits = count * element->getScalarSizeInBits();
+  return count > 1 && llvm::isPowerOf2_32(count) && !element->isPointerTy() && bits >= 32 &&
+         bits <= 512;
+}
+
 // `count` elements of `element` in a row per lane.
 struct VectorBody::Access {
   llvm::Type* element;
@@ -127,7 +133,36 @@ Value* VectorBody::pointers(const Access& access, unsigned part) {
   return builder_.CreateGEP(builder_.getInt8Ty(), all, builder_.getInt64(part * access.bytes));
 }
 
+// What each lane loads as a vector of 4 or 8 bytes is gathered as one number; a longer one takes a
+// load per lane. Then the elements are sorted by their places.
+VectorBody::Parts VectorBody::gatherRows(const Access& access, Instruction& from) {
+  auto* row = llvm::FixedVectorType::get(access.element, access.count);
+  auto* type = llvm::FixedVectorType::get(access.element, options_.width * access.count);
+  Value* all = pointers(access, 0);
+  if (const unsigned bits = 8 * access.bytes * access.count; bits <= 64) {
+    Value* numbers = builder_.CreateMaskedGather(vectorOf(builder_.getIntNTy(bits)), all,
+                                                 access.alignment, mask_);
+    describeAccess(numbers, from);
+    return deinterleave(builder_.CreateBitCast(numbers, type), access.count);
+  }
+  if (mask_) {  // lanes that do not run load from a place of their own
+    llvm::IRBuilder<> builder(entry_, entry_->begin());
+    llvm::AllocaInst* place = builder.CreateAlloca(row, nullptr, "nothing");
+    place->setAlignment(std::max(place->getAlign(), access.alignment));
+    all = builder_.CreateSelect(mask_, all, builder_.CreateVectorSplat(options_.width, place));
+  }
+  llvm::SmallVector<Value*> rows;
+  for (unsigned lane = 0; lane < options_.width; ++lane) {
+    rows.push_back(builder_.CreateAlignedLoad(row, builder_.CreateExtractElement(all, lane),
+                                              access.alignment));
+    describeAccess(rows.back(), from);
+  }
+  return deinterleave(llvm::concatenateVectors(builder_, rows), access.count);
+}
+
 VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {
+  const bool plain = access.pointer->getType()->getPointerAddressSpace() == 0;
+  if (plain && loadsRows(access.element, access.count)) return gatherRows(access, from);
   Parts result;
   for (unsigned part = 0; part < access.count; ++part) {
     const llvm::Align alignment = llvm::commonAlignment(access.alignment, part * access.bytes);
