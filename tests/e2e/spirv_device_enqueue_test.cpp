@@ -1,7 +1,6 @@
 // SPIR-V that enqueues kernels.
-#include <spirv-tools/libspirv.hpp>
-
 #include "tests/e2e/device_queues.h"
+#include "tests/e2e/spirv_text.h"
 
 namespace weft::e2e {
 namespace {
@@ -96,16 +95,7 @@ const std::string end = R"(
 
 class SpirvDeviceEnqueue : public DeviceEnqueue {
  protected:
-  OwnedProgram fromText(const std::string& text) {
-    const spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_1);
-    std::vector<uint32_t> words;
-    EXPECT_TRUE(tools.Assemble(text, &words)) << text;
-    cl_int code = 1;
-    OwnedProgram program(
-        cl.clCreateProgramWithIL(context, words.data(), words.size() * sizeof(uint32_t), &code));
-    EXPECT_EQ(code, CL_SUCCESS);
-    return program;
-  }
+  OwnedProgram fromText(const std::string& text) { return programFromText(context, text); }
   std::vector<cl_uint> left(const std::string& text, size_t n) {
     const OwnedProgram program = fromText(text);
     EXPECT_EQ(build(program), CL_SUCCESS) << log(program);

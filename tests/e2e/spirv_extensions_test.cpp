@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <spirv-tools/libspirv.hpp>
-
-#include "tests/e2e/fixture.h"
+#include "tests/e2e/spirv_text.h"
 
 namespace weft::e2e {
 namespace {
@@ -56,13 +54,7 @@ class SpirvExtensions : public Programs {
       %out = OpFunctionParameter %global_uint
     )" + (takes_pipe ? "%pipe = OpFunctionParameter %pipe_t\n" : "") +
         "%start = OpLabel\n" + body + "OpStore %out %result Aligned 4\nOpReturn\nOpFunctionEnd\n";
-    const spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_3);
-    std::vector<uint32_t> words;
-    EXPECT_TRUE(tools.Assemble(text, &words)) << text;
-    cl_int code = 1;
-    OwnedProgram made(
-        cl.clCreateProgramWithIL(context, words.data(), words.size() * sizeof(uint32_t), &code));
-    EXPECT_EQ(code, CL_SUCCESS);
+    OwnedProgram made = programFromText(context, text);
     EXPECT_EQ(build(made), CL_SUCCESS) << log(made);
     return made;
   }

@@ -1,7 +1,5 @@
 // The group instructions of SPIR-V, among the lanes of a sub-group.
-#include <spirv-tools/libspirv.hpp>
-
-#include "tests/e2e/fixture.h"
+#include "tests/e2e/spirv_text.h"
 
 namespace weft::e2e {
 namespace {
@@ -73,13 +71,7 @@ constexpr char text[] = R"(
 )";
 
 TEST_F(SpirvSubGroups, InstructionsSeeTheLanesThatAreThere) {
-  const spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_3);
-  std::vector<uint32_t> words;
-  ASSERT_TRUE(tools.Assemble(text, &words));
-  cl_int code = 1;
-  const OwnedProgram program(
-      cl.clCreateProgramWithIL(context, words.data(), words.size() * sizeof(uint32_t), &code));
-  ASSERT_EQ(code, CL_SUCCESS);
+  const OwnedProgram program = programFromText(context, text);
   ASSERT_EQ(build(program), CL_SUCCESS) << log(program);
   const OwnedKernel k = kernel(program, "k");
   const OwnedMem out = upload(std::vector<cl_uint>(8));
