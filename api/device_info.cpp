@@ -97,29 +97,10 @@ cl_device_atomic_capabilities fenceCapabilities(const Device& device) {
   return atomicCapabilities(device) | CL_DEVICE_ATOMIC_ORDER_ACQ_REL;
 }
 
-// What OpenCL C 2.0 has without asking, by its name in 3.0.
-constexpr const char* features_of_2_0[] = {
-    "__opencl_c_atomic_order_acq_rel",
-    "__opencl_c_atomic_order_seq_cst",
-    "__opencl_c_atomic_scope_device",
-    "__opencl_c_atomic_scope_all_devices",
-    "__opencl_c_device_enqueue",
-    "__opencl_c_generic_address_space",
-    "__opencl_c_pipes",
-    "__opencl_c_program_scope_global_variables",
-    "__opencl_c_work_group_collective_functions",
-    "__opencl_c_3d_image_writes",
-    "__opencl_c_read_write_images",
-};
-
-std::vector<cl_name_version> languageVersions(const Device& device) {
-  std::vector<cl_name_version> versions = {nameVersion("OpenCL C", CL_MAKE_VERSION(1, 0, 0)),
-                                           nameVersion("OpenCL C", CL_MAKE_VERSION(1, 1, 0)),
-                                           nameVersion("OpenCL C", CL_MAKE_VERSION(1, 2, 0))};
-  if (std::all_of(std::begin(features_of_2_0), std::end(features_of_2_0),
-                  [&](const char* name) { return hasFeature(device, name); }))
-    versions.push_back(nameVersion("OpenCL C", CL_MAKE_VERSION(2, 0, 0)));
-  versions.push_back(nameVersion("OpenCL C", CL_MAKE_VERSION(3, 0, 0)));
+std::vector<cl_name_version> listedLanguageVersions(const Device& device) {
+  std::vector<cl_name_version> versions;
+  for (const Version version : languageVersions(device.features()))
+    versions.push_back(nameVersion("OpenCL C", toClVersion(version)));
   return versions;
 }
 
@@ -278,8 +259,8 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_VENDOR, [](D d) { return d.capabilities().vendor; }},
     {CL_DRIVER_VERSION, [](D d) { return d.capabilities().driver_version; }},
     {CL_DEVICE_PROFILE, [](D) { return "FULL_PROFILE"; }},
-    {CL_DEVICE_VERSION, [](D) { return device_version; }},
-    {CL_DEVICE_NUMERIC_VERSION, always<cl_version{CL_MAKE_VERSION(3, 0, 0)}>},
+    {CL_DEVICE_VERSION, [](D d) { return versionText("OpenCL ", d.features().version); }},
+    {CL_DEVICE_NUMERIC_VERSION, [](D d) { return toClVersion(d.features().version); }},
     {CL_DEVICE_PLATFORM, [](D d) { return d.platform().handle(); }},
     {CL_DEVICE_REFERENCE_COUNT, [](D d) { return cl_uint{d.handleReferences()}; }},
     {CL_DEVICE_AVAILABLE, [](D d) { return cl_bool{!d.port().lost()}; }},
@@ -390,10 +371,12 @@ constexpr InfoRow<Device> rows[] = {
     // The language.
     {CL_DEVICE_COMPILER_AVAILABLE, always<cl_bool{CL_TRUE}>},
     {CL_DEVICE_LINKER_AVAILABLE, always<cl_bool{CL_TRUE}>},
-    {CL_DEVICE_OPENCL_C_VERSION, [](D) { return language_version; }},
-    {CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, always<cl_version{CL_MAKE_VERSION(1, 2, 0)}>},
+    {CL_DEVICE_OPENCL_C_VERSION,
+     [](D d) { return versionText("OpenCL C ", compatibleLanguageVersion(d.features())); }},
+    {CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR,
+     [](D d) { return toClVersion(compatibleLanguageVersion(d.features())); }},
     {CL_DEVICE_CXX_FOR_OPENCL_NUMERIC_VERSION_EXT, by<cxxVersion>},
-    {CL_DEVICE_OPENCL_C_ALL_VERSIONS, by<languageVersions>},
+    {CL_DEVICE_OPENCL_C_ALL_VERSIONS, by<listedLanguageVersions>},
     {CL_DEVICE_OPENCL_C_FEATURES, by<languageFeatures>},
     {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT,
      [](D d) { return featureFlag(d, "__opencl_c_generic_address_space"); }},

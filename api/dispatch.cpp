@@ -6,6 +6,7 @@
 #include <CL/cl_icd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <string_view>
 
@@ -21,7 +22,7 @@ namespace {
 
 // The Direct3D entries stay empty: no loader outside Windows has functions for them.
 template <bool traced>
-constexpr cl_icd_dispatch table = {
+constexpr cl_icd_dispatch table_of_3_0 = {
     // OpenCL 1.0
     .clGetPlatformIDs = entry<traced, clGetPlatformIDs>(),
     .clGetPlatformInfo = entry<traced, clGetPlatformInfo>(),
@@ -189,6 +190,20 @@ constexpr cl_icd_dispatch table = {
     .clSetContextDestructorCallback = entry<traced, clSetContextDestructorCallback>(),
 };
 
+// What OpenCL 3.1 adds behind the table that the header of 3.0 has.
+struct Table {
+  cl_icd_dispatch of_3_0;
+  decltype(&clGetKernelSuggestedLocalWorkSizeKHR) clGetKernelSuggestedLocalWorkSize;
+};
+
+template <bool traced>
+constexpr Table table = {table_of_3_0<traced>,
+                         entry<traced, clGetKernelSuggestedLocalWorkSizeKHR>()};
+
+// A newer header's table would have the function itself.
+static_assert(offsetof(cl_icd_dispatch, clSetContextDestructorCallback) + sizeof(void*) ==
+              sizeof(cl_icd_dispatch));
+
 struct NamedFunction {
   std::string_view name;
   void* address;
@@ -208,6 +223,7 @@ void* extensionFunction(const char* name) noexcept {
   static const NamedFunction functions[] = {
       named<clIcdGetPlatformIDsKHR>("clIcdGetPlatformIDsKHR"),
       named<clCreateCommandQueueWithPropertiesKHR>("clCreateCommandQueueWithPropertiesKHR"),
+      named<clGetKernelSuggestedLocalWorkSizeKHR>("clGetKernelSuggestedLocalWorkSizeKHR"),
       named<clGetContextStatisticsWEFT>("clGetContextStatisticsWEFT"),
       named<clGetPlatformReportWEFT>("clGetPlatformReportWEFT"),
       named<api::clCreateCommandBufferKHR>("clCreateCommandBufferKHR"),

@@ -10,11 +10,12 @@
 namespace weft::api {
 namespace {
 
-constexpr std::array<std::string_view, 11> host_extensions = {
+constexpr std::array<std::string_view, 12> host_extensions = {
     "cl_khr_icd",
     "cl_khr_extended_versioning",
     "cl_khr_create_command_queue",
     "cl_khr_device_uuid",
+    "cl_khr_suggested_local_work_size",
     khr::command_buffer_name,
     khr::mutable_dispatch_name,
     CL_WEFT_STATISTICS_EXTENSION_NAME,
@@ -23,6 +24,9 @@ constexpr std::array<std::string_view, 11> host_extensions = {
     "cl_khr_spirv_no_integer_wrap_decoration",
     "cl_khr_spirv_queries",
 };
+
+// What programs may use and test for, but the conformance suite refuses in devices' lists.
+constexpr std::string_view unlisted = "cl_khr_work_group_uniform_arithmetic";
 
 // Those whose version is not 1.0.0.
 constexpr std::pair<std::string_view, cl_version> other_versions[] = {
@@ -43,7 +47,8 @@ std::span<const std::string_view> platformExtensions() { return host_extensions;
 
 std::vector<std::string_view> deviceExtensions(const Device& device) {
   std::vector<std::string_view> names(host_extensions.begin(), host_extensions.end());
-  for (const std::string& name : device.features().extensions) names.emplace_back(name);
+  for (const std::string& name : device.features().extensions)
+    if (name != unlisted) names.emplace_back(name);
   // A part that cannot be divided has the queries all the same.
   if (device.capabilities().max_sub_devices > 0 || !device.isRoot())
     names.emplace_back("cl_ext_device_fission");

@@ -1,8 +1,10 @@
 // Specification 5.10 (executing kernels), native kernels, and 5.12 (markers, barriers).
+#include <algorithm>
 #include <cstring>
 
 #include "api/buffer_argument.h"
 #include "api/entry.h"
+#include "api/entry_points.h"
 #include "scheduler/enqueue.h"
 
 namespace weft::api {
@@ -19,6 +21,17 @@ void launch(cl_command_queue command_queue, cl_kernel kernel, const NDRange& ran
   require(range.dimensions >= 1 && range.dimensions <= max_dimensions, CL_INVALID_WORK_DIMENSION);
   const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
   giveEvent(enqueueLaunch(queue, target, range, waits.wanting(event), type), event);
+}
+
+void suggest(cl_command_queue command_queue, cl_kernel kernel, const NDRange& range,
+             size_t* suggestion) {
+  const Queue& queue = toQueue(command_queue);
+  const Kernel& target = toKernel(kernel);
+  requireSameContext(queue, target);
+  require(range.dimensions >= 1 && range.dimensions <= max_dimensions, CL_INVALID_WORK_DIMENSION);
+  require(range.global != nullptr, CL_INVALID_GLOBAL_WORK_SIZE, "no global size");
+  require(suggestion != nullptr, CL_INVALID_VALUE, "nowhere to put the size");
+  std::copy_n(suggestLocalSize(queue, target, range).begin(), range.dimensions, suggestion);
 }
 
 // The places in `args` where the addresses of buffers go.
@@ -53,6 +66,17 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue command_queue, cl_ker
   return call([&] {
     launch(command_queue, kernel, {work_dim, global_work_offset, global_work_size, local_work_size},
            CL_COMMAND_NDRANGE_KERNEL, num_events_in_wait_list, event_wait_list, event);
+  });
+}
+
+cl_int CL_API_CALL clGetKernelSuggestedLocalWorkSizeKHR(cl_command_queue command_queue,
+                                                        cl_kernel kernel, cl_uint work_dim,
+                                                        const size_t* global_work_offset,
+                                                        const size_t* global_work_size,
+                                                        size_t* suggested_local_work_size) {
+  return call([&] {
+    suggest(command_queue, kernel, {work_dim, global_work_offset, global_work_size, nullptr},
+            suggested_local_work_size);
   });
 }
 

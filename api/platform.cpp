@@ -22,8 +22,8 @@ cl_ulong hostTimerResolution() {
 
 constexpr InfoRow<Platform> rows[] = {
     {CL_PLATFORM_PROFILE, [](const Platform&) { return "FULL_PROFILE"; }},
-    {CL_PLATFORM_VERSION, [](const Platform&) { return platform_version; }},
-    {CL_PLATFORM_NUMERIC_VERSION, always<cl_version{CL_MAKE_VERSION(3, 0, 0)}>},
+    {CL_PLATFORM_VERSION, [](const Platform&) { return versionText("OpenCL ", platform_version); }},
+    {CL_PLATFORM_NUMERIC_VERSION, [](const Platform&) { return toClVersion(platform_version); }},
     {CL_PLATFORM_NAME, [](const Platform&) { return platform_name; }},
     {CL_PLATFORM_VENDOR, [](const Platform&) { return platform_vendor; }},
     {CL_PLATFORM_EXTENSIONS, [](const Platform&) { return joined(platformExtensions()); }},

@@ -1,17 +1,29 @@
 // What Weft calls itself.
 #pragma once
 
-#include <CL/cl_version.h>
+#include <CL/cl.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/opencl_version.h"
 
 namespace weft::api {
 
 inline constexpr char platform_name[] = "Weft";
 inline constexpr char platform_vendor[] = "The Weft project";
-inline constexpr char platform_version[] = "OpenCL 3.0 Weft " WEFT_VERSION;
-inline constexpr char device_version[] = "OpenCL 3.0 Weft " WEFT_VERSION;
-// 1.2 until everything that OpenCL C 2.0 demands is there; 3.0 is in
-// CL_DEVICE_OPENCL_C_ALL_VERSIONS.
-inline constexpr char language_version[] = "OpenCL C 1.2 Weft " WEFT_VERSION;
+// What the strings have behind the number of a version.
+inline constexpr char version_suffix[] = " Weft " WEFT_VERSION;
+
+// "OpenCL 3.1 Weft ...": `name` is "OpenCL " or "OpenCL C ".
+inline std::string versionText(std::string_view name, Version version) {
+  return std::string(name) + std::to_string(version / 100) + "." +
+         std::to_string(version / 10 % 10) + version_suffix;
+}
+
+inline cl_version toClVersion(Version version) {
+  return CL_MAKE_VERSION(version / 100, version / 10 % 10, 0);
+}
 
 // What clCreateProgramWithIL takes on every device.
 inline constexpr unsigned latest_spirv_minor = 4;

@@ -54,6 +54,7 @@ void putKeyed(WireWriter& out, const Job& job) {
   out.put(job.features.fp64);
   out.put(job.features.fp16);
   out.put(job.features.images);
+  out.put(job.features.version);
   out.put(job.intermediate);
   out.list(job.specialization, [&](const port::SpecializationConstant& constant) {
     out.put(constant.id);
@@ -117,6 +118,7 @@ std::optional<Job> readJob(std::span<const std::byte> bytes) {
   in.get(job.features.fp64);
   in.get(job.features.fp16);
   in.get(job.features.images);
+  in.get(job.features.version);
   in.get(job.intermediate);
   in.list(job.specialization, [&](port::SpecializationConstant& constant) {
     in.get(constant.id);

@@ -92,9 +92,9 @@ constexpr Row rows[] = {
     {"-W", Value::joined, compiling, Effect::frontend},
 };
 
-constexpr std::array<std::string_view, 11> standards = {
-    "CL",    "CL1.0",    "CL1.1",     "CL1.2", "CL2.0",    "CL3.0",
-    "CLC++", "CLC++1.0", "CLC++2021", "clc++", "clc++2021"};
+constexpr std::array<std::string_view, 12> standards = {
+    "CL",    "CL1.0", "CL1.1",    "CL1.2",     "CL2.0", "CL3.0",
+    "CL3.1", "CLC++", "CLC++1.0", "CLC++2021", "clc++", "clc++2021"};
 
 constexpr std::string_view useName(OptionUse use) {
   constexpr std::string_view names[] = {"build", "compile", "link"};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/opencl_version.h"
 #include "core/reaper.h"
 
 namespace weft {
@@ -34,6 +35,7 @@ port::LanguageFeatures describeLanguage(const port::Capabilities& capabilities) 
   };
   append(features.extensions, capabilities.language_extensions);
   append(features.feature_macros, capabilities.language_features);
+  features.version = deviceVersion(features);
   return features;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/opencl_version.h"
 #include "core/pixel_image.h"
 #include "core/sampler.h"
 
@@ -174,7 +175,8 @@ void Kernel::setArgument(cl_uint index, size_t size, const void* value) {
 // the buffer that must be allocated for the local argument [...] arg_value entry must be NULL."
 void Kernel::setLocal(Slot& slot, size_t size, const void* value) {
   require(value == nullptr, CL_INVALID_ARG_VALUE, "a local argument has no value");
-  require(size > 0, CL_INVALID_ARG_SIZE, "a local argument needs a size");
+  // OpenCL 3.1 takes 0.
+  require(size > 0 || claims_3_1, CL_INVALID_ARG_SIZE, "a local argument needs a size");
   slot.value.local_bytes = size;
 }
 

@@ -24,8 +24,9 @@ struct Length {
   std::string_view name;
   unsigned bytes;
 };
-// Longest first.
-constexpr Length lengths[] = {{"hh", 1}, {"hl", 4}, {"ll", 8}, {"h", 2}, {"l", 8}};
+// Longest first. z and t are of OpenCL C 3.1.
+constexpr Length lengths[] = {{"hh", 1}, {"hl", 4}, {"ll", 8}, {"h", 2},
+                              {"l", 8},  {"z", 8},  {"t", 8}};
 constexpr unsigned vector_sizes[] = {2, 3, 4, 8, 16};
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }

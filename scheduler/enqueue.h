@@ -91,6 +91,11 @@ Ref<Event> enqueueMigrate(Queue& queue, std::span<MemObject* const> objects,
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
                          cl_command_type type = CL_COMMAND_NDRANGE_KERNEL);
 
+// The local size that a launch of `range`, which names none, would get; checked as one. Throws
+// CL_INVALID_GLOBAL_WORK_SIZE where a size is zero, too.
+std::array<size_t, 3> suggestLocalSize(const Queue& queue, const Kernel& kernel,
+                                       const NDRange& range);
+
 using NativeFunction = void(CL_CALLBACK*)(void*);
 struct NativeMemory {
   MemObject* object;  // may be null

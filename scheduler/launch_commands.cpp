@@ -1,4 +1,5 @@
 // NDRange kernels and native kernels. Specification 5.10, 5.12 (native).
+#include <algorithm>
 #include <cstring>
 
 #include "core/geometry.h"
@@ -110,6 +111,17 @@ LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDR
       arguments->queues.push_back(std::move(own));
     }
   return {code->build, code->index, std::move(arguments), record, default_queue};
+}
+
+std::array<size_t, 3> suggestLocalSize(const Queue& queue, const Kernel& kernel,
+                                       const NDRange& range) {
+  const LaunchWork launch = LaunchWork::check(queue, kernel, range);
+  const port::LaunchRecord& record = launch.record;
+  const auto* end = record.global_size + range.dimensions;
+  require(std::find(record.global_size, end, 0u) == end, CL_INVALID_GLOBAL_WORK_SIZE);
+  std::array<size_t, 3> local{};
+  std::copy_n(record.local_size, local.size(), local.begin());
+  return local;
 }
 
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,

@@ -54,27 +54,28 @@ class EmitModule : public clang::ASTFrontendAction {
 };
 
 std::vector<std::string> clangArguments(const Job& job, const Options& options) {
-  std::vector<std::string> arguments = {"-triple",
-                                        "spir64-unknown-unknown",
-                                        "-O2",
-                                        "-disable-llvm-passes",
-                                        "-ffp-contract=on",
-                                        "-fdeclare-opencl-builtins",
-                                        "-nostdsysteminc",
-                                        "-nobuiltininc",
-                                        "-cl-kernel-arg-info",
-                                        "-ferror-limit",
-                                        "20",
-                                        "-U",
-                                        "__SPIR__",
-                                        "-U",
-                                        "__SPIR64__",
-                                        "-D",
-                                        "__OPENCL_VERSION__=300",
-                                        "-include",
-                                        base_header,
-                                        "-I",
-                                        header_directory};
+  std::vector<std::string> arguments = {
+      "-triple",
+      "spir64-unknown-unknown",
+      "-O2",
+      "-disable-llvm-passes",
+      "-ffp-contract=on",
+      "-fdeclare-opencl-builtins",
+      "-nostdsysteminc",
+      "-nobuiltininc",
+      "-cl-kernel-arg-info",
+      "-ferror-limit",
+      "20",
+      "-U",
+      "__SPIR__",
+      "-U",
+      "__SPIR64__",
+      "-D",
+      "__OPENCL_VERSION__=" + std::to_string(job.features.version),
+      "-include",
+      base_header,
+      "-I",
+      header_directory};
   const auto language = languageArguments(options, job.features);
   arguments.insert(arguments.end(), language.begin(), language.end());
   // AMD's names for where a program runs, which programs ask about that were written for them.
@@ -117,6 +118,8 @@ llvm::StringRef withoutTrailingNul(const std::string& source) {
 
 FrontendResult runFrontend(const Job& job, const Options& options, llvm::LLVMContext& context) {
   FrontendResult result;
+  result.log = languageError(options, job.features);
+  if (!result.log.empty()) return result;
   llvm::raw_string_ostream log(result.log);
   const std::vector<std::string> arguments = clangArguments(job, options);
   std::vector<const char*> argv;

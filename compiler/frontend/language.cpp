@@ -13,6 +13,7 @@ struct Standard {
   std::string_view option;
   std::string_view clang;
   Family family;
+  unsigned version = 0;  // if it differs from what Clang has it for
 };
 
 // "If the -cl-std build option is not specified, the highest OpenCL C 1.x language version
@@ -25,6 +26,8 @@ constexpr Standard standards[] = {
     {"CL1.2", "CL1.2", Family::c1},
     {"CL2.0", "CL2.0", Family::c2},
     {"CL3.0", "CL3.0", Family::c3},
+    // Clang 19 knows no 3.1, which is 3.0 with extensions of it made part of the language.
+    {"CL3.1", "CL3.0", Family::c3, 310},
     {"CLC++", "CLC++1.0", Family::c2},
     {"CLC++1.0", "CLC++1.0", Family::c2},
     {"CLC++2021", "CLC++2021", Family::c3},
@@ -48,6 +51,13 @@ bool isOfExtension(std::string_view name) {
          name.starts_with("__opencl_c_ext_") || name.starts_with("__opencl_c_kernel_clock_");
 }
 
+const Standard& standardOf(const Options& options) {
+  const auto* standard =
+      std::find_if(std::begin(standards), std::end(standards),
+                   [&](const Standard& s) { return s.option == options.standard; });
+  return standard == std::end(standards) ? standards[0] : *standard;
+}
+
 void setMember(std::set<std::string>& names, const std::string& name, bool member) {
   if (member)
     names.insert(name);
@@ -57,12 +67,14 @@ void setMember(std::set<std::string>& names, const std::string& name, bool membe
 
 }  // namespace
 
+std::string languageError(const Options& options, const port::LanguageFeatures& features) {
+  if (standardOf(options).version <= features.version) return {};
+  return "error: the device has no OpenCL C of -cl-std=" + options.standard + "\n";
+}
+
 std::vector<std::string> languageArguments(const Options& options,
                                            const port::LanguageFeatures& features) {
-  const auto* standard =
-      std::find_if(std::begin(standards), std::end(standards),
-                   [&](const Standard& s) { return s.option == options.standard; });
-  if (standard == std::end(standards)) standard = standards;
+  const Standard* standard = &standardOf(options);
 
   // Clang rejects sets in which an extension and its feature macro differ.
   std::set<std::string> names(features.extensions.begin(), features.extensions.end());
@@ -89,6 +101,12 @@ std::vector<std::string> languageArguments(const Options& options,
     add(name, standard->family == Family::c3 && isClangs(name));
   arguments.push_back(extensions);
   for (const std::string& name : defines) arguments.insert(arguments.end(), {"-D", name + "=1"});
+  if (standard->version) {
+    const std::string version = std::to_string(standard->version);
+    arguments.insert(arguments.end(),
+                     {"-U", "__OPENCL_C_VERSION__", "-D", "__OPENCL_C_VERSION__=" + version, "-D",
+                      "CL_VERSION_3_1=" + version});
+  }
   if (!features.images) arguments.insert(arguments.end(), {"-U", "__IMAGE_SUPPORT__"});
   return arguments;
 }

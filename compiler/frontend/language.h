@@ -9,6 +9,9 @@
 
 namespace weft::compiler {
 
+// Empty when the device has the version that the options ask for; otherwise a line for the log.
+std::string languageError(const Options& options, const port::LanguageFeatures& features);
+
 std::vector<std::string> languageArguments(const Options& options,
                                            const port::LanguageFeatures& features);
 

@@ -21,6 +21,7 @@ struct LanguageFeatures {
   bool fp64 = true;
   bool fp16 = false;
   bool images = false;
+  uint32_t version = 300;  // of the device's OpenCL: __OPENCL_VERSION__
   bool operator==(const LanguageFeatures&) const = default;
 };
 

@@ -68,6 +68,21 @@ TEST_F(CompileTest, TheStandardFollowsTheOption) {
   EXPECT_TRUE(holds("__OPENCL_VERSION__ == 300 && CL_VERSION_3_0 == 300"));
 }
 
+TEST_F(CompileTest, TheNewestStandardIsForDevicesThatHaveIt) {
+  auto program = request(
+      "#if __OPENCL_C_VERSION__ != 310 || __OPENCL_VERSION__ != 310 || CL_VERSION_3_1 != 310\n"
+      "#error another version\n#endif\n",
+      "-cl-std=CL3.1");
+  program.features.version = 310;
+  const auto result = compiler().compile(program);
+  EXPECT_TRUE(result.ok) << result.log;
+  EXPECT_EQ(result.log, "");
+  program.features.version = 300;
+  const auto refused = compiler().compile(program);
+  EXPECT_FALSE(refused.ok);
+  EXPECT_TRUE(contains(refused.log, "-cl-std=CL3.1")) << refused.log;
+}
+
 TEST_F(CompileTest, MacrosTellTheDevicesFeatures) {
   EXPECT_TRUE(holds("defined(cl_khr_byte_addressable_store) && defined(cl_khr_fp64)"));
   EXPECT_TRUE(holds("!defined(cl_khr_fp16) && !defined(cl_khr_subgroups)"));

@@ -92,17 +92,36 @@ TEST(GetDeviceInfo, MeetsTheFullProfile) {
   EXPECT_TRUE(deviceInfo<cl_bool>(CL_DEVICE_LINKER_AVAILABLE));
 }
 
+std::string versionText(const char* name, cl_version version) {
+  return name + std::to_string(CL_VERSION_MAJOR(version)) + "." +
+         std::to_string(CL_VERSION_MINOR(version)) + " ";
+}
+
 TEST(GetDeviceInfo, VersionsAgree) {
-  EXPECT_EQ(deviceString(CL_DEVICE_VERSION).rfind("OpenCL 3.0 ", 0), 0u);
-  EXPECT_EQ(deviceInfo<cl_version>(CL_DEVICE_NUMERIC_VERSION), CL_MAKE_VERSION(3, 0, 0));
-  EXPECT_EQ(deviceString(CL_DEVICE_OPENCL_C_VERSION).rfind("OpenCL C ", 0), 0u);
+  const auto version = deviceInfo<cl_version>(CL_DEVICE_NUMERIC_VERSION);
+  EXPECT_EQ(deviceString(CL_DEVICE_VERSION).rfind(versionText("OpenCL ", version), 0), 0u);
   std::vector<cl_version> versions;
   for (const auto& entry : nameVersions(CL_DEVICE_OPENCL_C_ALL_VERSIONS)) {
     EXPECT_STREQ(entry.name, "OpenCL C");
     versions.push_back(entry.version);
   }
-  EXPECT_NE(std::find(versions.begin(), versions.end(), CL_MAKE_VERSION(3, 0, 0)), versions.end());
-  EXPECT_NE(std::find(versions.begin(), versions.end(), CL_MAKE_VERSION(1, 2, 0)), versions.end());
+  const auto language = deviceInfo<cl_version>(CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR);
+  EXPECT_EQ(deviceString(CL_DEVICE_OPENCL_C_VERSION).rfind(versionText("OpenCL C ", language), 0),
+            0u);
+  for (const cl_version demanded : {version, language, cl_version{CL_MAKE_VERSION(3, 0, 0)},
+                                    cl_version{CL_MAKE_VERSION(1, 2, 0)}})
+    EXPECT_NE(std::find(versions.begin(), versions.end(), demanded), versions.end()) << demanded;
+}
+
+// Of a whole CPU: sub-groups and all that OpenCL 3.1 demands besides.
+TEST(GetDeviceInfo, CpusAreOf31) {
+  if (deviceInfo<cl_device_type>(CL_DEVICE_TYPE) != CL_DEVICE_TYPE_CPU) GTEST_SKIP() << "no CPU";
+  EXPECT_EQ(deviceString(CL_DEVICE_VERSION).rfind("OpenCL 3.1 ", 0), 0u);
+  EXPECT_GT(deviceInfo<cl_uint>(CL_DEVICE_MAX_NUM_SUB_GROUPS), 0u);
+  EXPECT_NE(deviceString(CL_DEVICE_IL_VERSION).find("SPIR-V_1.4"), std::string::npos);
+  if (deviceInfo<cl_uint>(CL_DEVICE_MAX_ON_DEVICE_QUEUES) > 0) {
+    EXPECT_EQ(deviceString(CL_DEVICE_OPENCL_C_VERSION).rfind("OpenCL C 3.1 ", 0), 0u);
+  }
 }
 
 TEST(GetDeviceInfo, ExtensionListsAgree) {

@@ -79,6 +79,51 @@ TEST_F(NDRangeTest, RunsEveryWorkItemOnce) {
   }
 }
 
+class SuggestedLocalSize : public NDRangeTest {
+ protected:
+  cl_int suggest(cl_command_queue on, cl_kernel target, cl_uint dimensions, const size_t* offset,
+                 const size_t* global, size_t* local) const {
+    const auto function = reinterpret_cast<clGetKernelSuggestedLocalWorkSizeKHR_fn>(
+        cl.clGetExtensionFunctionAddressForPlatform(testPlatform(),
+                                                    "clGetKernelSuggestedLocalWorkSizeKHR"));
+    return function ? function(on, target, dimensions, offset, global, local) : 1;
+  }
+};
+
+TEST_F(SuggestedLocalSize, IsThatOfALaunch) {
+  const OwnedKernel ids = makeKernel("ids");
+  for (const size_t width : {64, 60, 100}) {
+    const cl_uint stride = static_cast<cl_uint>(width);
+    ASSERT_EQ(cl.clSetKernelArg(ids, 1, sizeof stride, &stride), CL_SUCCESS);
+    const size_t global[] = {width, 2};
+    size_t local[3] = {0, 0, 77};
+    ASSERT_EQ(suggest(queue, ids, 2, nullptr, global, local), CL_SUCCESS);
+    EXPECT_EQ(local[2], 77u) << "beyond the dimensions";
+    ASSERT_EQ(launch(ids, {width, 2}), CL_SUCCESS);
+    EXPECT_EQ(words(1)[0] % 100, local[0] % 100) << width;
+  }
+  const size_t global = 8;
+  size_t local = 0;
+  ASSERT_EQ(suggest(queue, makeKernel("fixed"), 1, nullptr, &global, &local), CL_SUCCESS);
+  EXPECT_EQ(local, 4u) << "what the kernel requires";
+}
+
+TEST_F(SuggestedLocalSize, RefusesWhatALaunchDoes) {
+  const size_t global[] = {8, 0}, offset = ~size_t{0};
+  size_t local[2];
+  EXPECT_EQ(suggest(nullptr, kernel, 1, nullptr, global, local), CL_INVALID_COMMAND_QUEUE);
+  EXPECT_EQ(suggest(queue, nullptr, 1, nullptr, global, local), CL_INVALID_KERNEL);
+  EXPECT_EQ(suggest(queue, kernel, 0, nullptr, global, local), CL_INVALID_WORK_DIMENSION);
+  EXPECT_EQ(suggest(queue, kernel, 4, nullptr, global, local), CL_INVALID_WORK_DIMENSION);
+  EXPECT_EQ(suggest(queue, kernel, 1, nullptr, nullptr, local), CL_INVALID_GLOBAL_WORK_SIZE);
+  EXPECT_EQ(suggest(queue, kernel, 2, nullptr, global, local), CL_INVALID_GLOBAL_WORK_SIZE);
+  EXPECT_EQ(suggest(queue, kernel, 1, &offset, global, local), CL_INVALID_GLOBAL_OFFSET);
+  EXPECT_EQ(suggest(queue, kernel, 1, nullptr, global, nullptr), CL_INVALID_VALUE);
+  cl_int code = 1;
+  const OwnedKernel unset(cl.clCreateKernel(program, "two", &code));
+  EXPECT_EQ(suggest(queue, unset, 1, nullptr, global, local), CL_INVALID_KERNEL_ARGS);
+}
+
 TEST_F(NDRangeTest, AnyLocalSize) {
   const auto largest = deviceInfo<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE);
   for (const size_t local : {1, 2, 3, 7, 64, 100, 1000}) {

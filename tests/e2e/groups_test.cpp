@@ -52,6 +52,19 @@ TEST_F(Groups, NonUniformGroupsReduceToo) {
   EXPECT_EQ(sums[15], std::accumulate(values.begin() + 960, values.end(), 0));
 }
 
+TEST_F(Groups, LocalArgumentsMayBeEmpty) {
+  const OwnedProgram program = built(
+      "kernel void k(local int* a, global int* out, local int* b) {\n"
+      "  if (out[0] < 0) a[0] = 1;\n"
+      "  b[get_local_id(0)] = get_local_id(0) * 3; barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  out[get_global_id(0)] = b[get_local_size(0) - 1 - get_local_id(0)]; }");
+  const OwnedKernel k = kernel(program, "k");
+  const OwnedMem out = upload(std::vector<cl_int>(4));
+  set(k, Local{0}, out, Local{4 * sizeof(cl_int)});
+  run(k, {{4}, {4}});
+  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{9, 6, 3, 0}));
+}
+
 TEST_F(Groups, SeveralLocalArgumentsAndVariablesDoNotOverlap) {
   const OwnedProgram program = built(
       "kernel void k(local char* a, global int* out, local double2* b, local short* c) {\n"

@@ -38,6 +38,15 @@ TEST_F(Print, Conversions) {
       "-5000000000 5000000000 -3 -4\n");
 }
 
+TEST_F(Print, SizesAndDifferences) {
+  EXPECT_EQ(printed("kernel void k() {\n"
+                    "  size_t s = 0xfedcba9876543210UL; ptrdiff_t d = -5000000000L;\n"
+                    "  printf(\"%zu %zx %td|%d\\n\", s, s, d, 7);\n"
+                    "}",
+                    {{1}}),
+            "18364758544493064720 fedcba9876543210 -5000000000|7\n");
+}
+
 TEST_F(Print, Vectors) {
   EXPECT_EQ(printed("kernel void k() {\n"
                     "  float4 f = (float4)(1.0f, 2.0f, 3.0f, 4.0f);\n"
