@@ -57,6 +57,7 @@ constexpr CapabilityRow capabilities[] = {
     {6026, "cl_khr_subgroup_rotate"},                   // GroupNonUniformRotateKHR
     {6033, "ext_fp32_global_atomic_add"},               // AtomicFloat32AddEXT
     {6034, "ext_fp64_global_atomic_add"},               // AtomicFloat64AddEXT
+    {6400, "cl_khr_work_group_uniform_arithmetic"},     // GroupUniformArithmeticKHR
 };
 
 // What modules may declare without using it: Matrix and ImageMipmap.
@@ -75,6 +76,7 @@ constexpr ExtensionRow extensions[] = {
     {"SPV_KHR_integer_dot_product", "cl_khr_integer_dot_product"},
     {"SPV_KHR_shader_clock", "cl_khr_kernel_clock"},
     {"SPV_KHR_subgroup_rotate", "cl_khr_subgroup_rotate"},
+    {"SPV_KHR_uniform_group_instructions", "cl_khr_work_group_uniform_arithmetic"},
     {"SPV_EXT_shader_atomic_float_add", "ext_fp32_global_atomic_add"},
     {"SPV_EXT_shader_atomic_float_min_max", "ext_fp32_global_atomic_min_max"},
 };

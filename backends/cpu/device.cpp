@@ -51,6 +51,7 @@ constexpr const char* language_extensions[] = {
     "cl_khr_subgroup_rotate",
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_work_group_uniform_arithmetic",
     "cl_intel_required_subgroup_size",
     "cl_amd_fp64",
     "cl_amd_media_ops",

@@ -31,11 +31,20 @@ struct Operation {
   StringLiteral name;
   Value* (*combine)(Builder& builder, Number number, Value* left, Value* right);
   llvm::Constant* (*identity)(llvm::Type* type, Number number);
+  bool of_truth = false;  // of predicates: any integer that is not zero is true
 };
 
 Value* sum(Builder& builder, Number number, Value* left, Value* right) {
   return number == Number::floating ? builder.CreateFAdd(left, right)
                                     : builder.CreateAdd(left, right);
+}
+Value* product(Builder& builder, Number number, Value* left, Value* right) {
+  return number == Number::floating ? builder.CreateFMul(left, right)
+                                    : builder.CreateMul(left, right);
+}
+template <llvm::Instruction::BinaryOps operation>
+Value* bitwise(Builder& builder, Number, Value* left, Value* right) {
+  return builder.CreateBinOp(operation, left, right);
 }
 template <llvm::CmpInst::Predicate better, ID of_signed, ID of_unsigned>
 Value* best(Builder& builder, Number number, Value* left, Value* right) {
@@ -46,6 +55,11 @@ Value* best(Builder& builder, Number number, Value* left, Value* right) {
 }
 
 llvm::Constant* zero(llvm::Type* type, Number) { return llvm::Constant::getNullValue(type); }
+llvm::Constant* one(llvm::Type* type, Number number) {
+  return number == Number::floating ? llvm::ConstantFP::get(type, 1)
+                                    : llvm::ConstantInt::get(type, 1);
+}
+llvm::Constant* ones(llvm::Type* type, Number) { return llvm::Constant::getAllOnesValue(type); }
 template <bool lowest>
 llvm::Constant* extreme(llvm::Type* type, Number number) {
   if (number == Number::floating) return llvm::ConstantFP::getInfinity(type, lowest);
@@ -60,10 +74,22 @@ constexpr auto* least = best<llvm::CmpInst::FCMP_OLT, llvm::Intrinsic::smin, llv
 constexpr auto* greatest =
     best<llvm::CmpInst::FCMP_OGT, llvm::Intrinsic::smax, llvm::Intrinsic::umax>;
 
+constexpr auto* both = bitwise<llvm::Instruction::And>;
+constexpr auto* either = bitwise<llvm::Instruction::Or>;
+constexpr auto* unlike = bitwise<llvm::Instruction::Xor>;
+
 constexpr std::array operations = {
     Operation{"add", sum, zero},
     Operation{"min", least, extreme<false>},
     Operation{"max", greatest, extreme<true>},
+    // cl_khr_work_group_uniform_arithmetic.
+    Operation{"mul", product, one},
+    Operation{"and", both, ones},
+    Operation{"or", either, zero},
+    Operation{"xor", unlike, zero},
+    Operation{"logical_and", both, one, true},
+    Operation{"logical_or", either, zero, true},
+    Operation{"logical_xor", unlike, zero, true},
 };
 // Votes are the least and the greatest of truth values.
 constexpr const Operation* all_of = &operations[1];
@@ -73,7 +99,7 @@ constexpr const Operation* any_of = &operations[2];
 struct Call {
   Shape shape;
   const Operation* operation;  // null for broadcasts
-  bool vote;                   // of predicates: any integer that is not zero is true
+  bool of_truth;
   Number number;
 };
 
@@ -90,16 +116,16 @@ std::optional<Call> parse(StringRef symbol) {
   StringRef name = symbol.take_front(length);
   const StringRef type = symbol.drop_front(name.size());
   if (!name.consume_front("work_group_") || type.empty()) return std::nullopt;
-  const Number number = StringRef("il").contains(type[0])   ? Number::signed_integer
-                        : StringRef("jm").contains(type[0]) ? Number::unsigned_integer
-                                                            : Number::floating;
+  const Number number = StringRef("acsil").contains(type[0])  ? Number::signed_integer
+                        : StringRef("htjm").contains(type[0]) ? Number::unsigned_integer
+                                                              : Number::floating;
   if (name == "all") return Call{Shape::reduce, all_of, true, Number::unsigned_integer};
   if (name == "any") return Call{Shape::reduce, any_of, true, Number::unsigned_integer};
   if (name == "broadcast") return Call{Shape::broadcast, nullptr, false, number};
   for (const auto& [prefix, shape] : folds) {
     if (!name.consume_front(prefix)) continue;
     for (const Operation& operation : operations)
-      if (name == operation.name) return Call{shape, &operation, false, number};
+      if (name == operation.name) return Call{shape, &operation, operation.of_truth, number};
   }
   return std::nullopt;
 }
@@ -120,7 +146,8 @@ class Definition {
     function_.addFnAttr(llvm::Attribute::Convergent);
     function_.addFnAttr(llvm::Attribute::NoUnwind);
     Value* value = function_.getArg(0);
-    if (call_.vote) value = builder_.CreateZExt(builder_.CreateIsNotNull(value), value->getType());
+    if (call_.of_truth)
+      value = builder_.CreateZExt(builder_.CreateIsNotNull(value), value->getType());
     barrier();
     Value* so_far = fold(value);
     barrier();

@@ -35,10 +35,23 @@ struct GroupRow {
 };
 
 constexpr GroupRow groups[] = {
-    {Op::OpGroupIAdd, "add", Sign::signed_},   {Op::OpGroupFAdd, "add", Sign::signed_},
-    {Op::OpGroupSMin, "min", Sign::signed_},   {Op::OpGroupUMin, "min", Sign::unsigned_},
-    {Op::OpGroupFMin, "min", Sign::signed_},   {Op::OpGroupSMax, "max", Sign::signed_},
-    {Op::OpGroupUMax, "max", Sign::unsigned_}, {Op::OpGroupFMax, "max", Sign::signed_},
+    {Op::OpGroupIAdd, "add", Sign::signed_},
+    {Op::OpGroupFAdd, "add", Sign::signed_},
+    {Op::OpGroupSMin, "min", Sign::signed_},
+    {Op::OpGroupUMin, "min", Sign::unsigned_},
+    {Op::OpGroupFMin, "min", Sign::signed_},
+    {Op::OpGroupSMax, "max", Sign::signed_},
+    {Op::OpGroupUMax, "max", Sign::unsigned_},
+    {Op::OpGroupFMax, "max", Sign::signed_},
+    // SPV_KHR_uniform_group_instructions.
+    {Op::OpGroupIMulKHR, "mul", Sign::signed_},
+    {Op::OpGroupFMulKHR, "mul", Sign::signed_},
+    {Op::OpGroupBitwiseAndKHR, "and", Sign::signed_},
+    {Op::OpGroupBitwiseOrKHR, "or", Sign::signed_},
+    {Op::OpGroupBitwiseXorKHR, "xor", Sign::signed_},
+    {Op::OpGroupLogicalAndKHR, "logical_and", Sign::signed_},
+    {Op::OpGroupLogicalOrKHR, "logical_or", Sign::signed_},
+    {Op::OpGroupLogicalXorKHR, "logical_xor", Sign::signed_},
 };
 
 template <typename Row, size_t size>
@@ -235,8 +248,8 @@ llvm::Value* FunctionReader::emitGroup(const Instruction& instruction) {
   if (const GroupRow* row = find(groups, instruction.op)) {
     constexpr const char* operations[] = {"reduce_", "scan_inclusive_", "scan_exclusive_"};
     if (operands.at(1) >= std::size(operations)) throw Failure("a group operation");
-    return call(prefix() + operations[operands[1]] + row->operation, instruction.type,
-                {argument(operands.at(2), row->sign)});
+    return callWithTruth(prefix() + operations[operands[1]] + row->operation, instruction,
+                         {valueOrTruth(operands.at(2), row->sign)});
   }
   switch (instruction.op) {
     case Op::OpGroupAll:
