@@ -26,8 +26,8 @@ inline cl_version toClVersion(Version version) {
 }
 
 // What clCreateProgramWithIL takes on every device.
-inline constexpr unsigned latest_spirv_minor = 4;
+inline constexpr unsigned latest_spirv_minor = 6;
 inline constexpr char intermediate_languages[] =
-    "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4";
+    "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4 SPIR-V_1.5 SPIR-V_1.6";
 
 }  // namespace weft::api

@@ -46,6 +46,7 @@ constexpr CapabilityRow capabilities[] = {
     {65, "cl_khr_subgroup_shuffle"},                    // GroupNonUniformShuffle
     {66, "cl_khr_subgroup_shuffle_relative"},           // GroupNonUniformShuffleRelative
     {67, "cl_khr_subgroup_clustered_reduce"},           // GroupNonUniformClustered
+    {71, nullptr},                                      // UniformDecoration
     {5055, "cl_khr_kernel_clock"},                      // ShaderClockKHR
     {5612, "ext_fp32_global_atomic_min_max"},           // AtomicFloat32MinMaxEXT
     {5613, "ext_fp64_global_atomic_min_max"},           // AtomicFloat64MinMaxEXT
@@ -97,10 +98,11 @@ bool has(const Features& features, const char* needs) {
 
 }  // namespace
 
-bool isKnownSpirvCapability(uint32_t capability) {
-  return std::find(std::begin(unused), std::end(unused), capability) != std::end(unused) ||
-         std::any_of(std::begin(capabilities), std::end(capabilities),
-                     [&](const CapabilityRow& row) { return row.number == capability; });
+bool takesSpirvCapability(const Features& features, uint32_t capability) {
+  if (std::find(std::begin(unused), std::end(unused), capability) != std::end(unused)) return true;
+  const auto* row = std::find_if(std::begin(capabilities), std::end(capabilities),
+                                 [&](const auto& r) { return r.number == capability; });
+  return row != std::end(capabilities) && has(features, row->needs);
 }
 
 std::vector<uint32_t> spirvCapabilities(const Features& features) {

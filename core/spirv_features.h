@@ -10,8 +10,8 @@
 
 namespace weft {
 
-// Is that capability read at all?
-bool isKnownSpirvCapability(uint32_t capability);
+// May a module declare it that is for a device with these features?
+bool takesSpirvCapability(const port::LanguageFeatures& features, uint32_t capability);
 
 // Of a device with these features.
 std::vector<uint32_t> spirvCapabilities(const port::LanguageFeatures& features);

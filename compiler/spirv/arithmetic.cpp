@@ -386,9 +386,12 @@ llvm::Value* FunctionReader::emitCast(const Instruction& instruction) {
     case Op::OpBitcast: {
       llvm::Value* from = operand();
       llvm::Type* to = llvmType(instruction);
-      if (from->getType()->isPointerTy() || to->isPointerTy())
-        return builder_.CreateBitOrPointerCast(from, to);
-      return builder_.CreateBitCast(from, to);
+      // Since SPIR-V 1.5 vectors of integers, too, become pointers and are made of them.
+      if (from->getType()->isPointerTy() && to->isVectorTy())
+        from = builder_.CreatePtrToInt(from, builder_.getInt64Ty());
+      if (from->getType()->isVectorTy() && to->isPointerTy())
+        from = builder_.CreateBitCast(from, builder_.getInt64Ty());
+      return builder_.CreateBitOrPointerCast(from, to);
     }
     default:
       return nullptr;

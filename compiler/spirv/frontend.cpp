@@ -12,7 +12,7 @@ FrontendResult runFrontend(const Job& job, llvm::LLVMContext& context) {
   const auto instructions = readInstructions(job.source, result.log);
   if (!instructions) return result;
   try {
-    result.module = Reader(*instructions, job.specialization, context).read();
+    result.module = Reader(*instructions, job.features, job.specialization, context).read();
   } catch (const std::exception& error) {
     // What the validator says first is what its author has to look at.
     result.log += std::string("error: ") + error.what() + "\n" + complaints(job.source);

@@ -8,7 +8,8 @@
 namespace weft::compiler::spirv {
 namespace {
 
-constexpr spv_target_env environment = SPV_ENV_UNIVERSAL_1_4;
+constexpr spv_target_env environment = SPV_ENV_UNIVERSAL_1_6;
+constexpr uint32_t newest_version = 0x00010600;
 
 std::string textOf(const uint32_t* words, size_t count) {
   const char* text = reinterpret_cast<const char*>(words);
@@ -168,6 +169,10 @@ std::optional<Instructions> readInstructions(std::string_view bytes, std::string
   const Context context;
   Diagnostic diagnostic;
   const auto words = wordsOf(bytes);
+  if (words.size() > 1 && words[1] > newest_version) {
+    log += "error: SPIR-V of a version newer than 1.6\n";
+    return std::nullopt;
+  }
   std::optional<Instructions> module(std::in_place);
   Collector collector(*module);
   if (spvBinaryParse(context.handle, &collector, words.data(), words.size(), nullptr,

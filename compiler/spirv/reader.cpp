@@ -21,9 +21,10 @@ bool isFunctionEnd(const Instruction& instruction) { return instruction.op == Op
 
 }  // namespace
 
-Reader::Reader(const Instructions& instructions,
+Reader::Reader(const Instructions& instructions, const port::LanguageFeatures& features,
                std::span<const port::SpecializationConstant> constants, llvm::LLVMContext& context)
     : in_(instructions),
+      features_(features),
       specialization_(constants),
       context_(context),
       module_(std::make_unique<llvm::Module>("spirv", context)),
@@ -51,9 +52,9 @@ void Reader::checkCapabilities() const {
   if (in_.addressing != spv::AddressingModel::Physical64)
     throw Failure("the module is for another addressing model than Physical64");
   for (const Capability capability : in_.capabilities)
-    if (!isKnownSpirvCapability(static_cast<uint32_t>(capability)))
-      throw Failure("capability " + std::to_string(static_cast<uint32_t>(capability)) +
-                    " is not supported");
+    if (!takesSpirvCapability(features_, static_cast<uint32_t>(capability)))
+      throw Failure("the device has no capability " +
+                    std::to_string(static_cast<uint32_t>(capability)));
 }
 
 llvm::Value* Reader::value(Id id) const {

@@ -17,8 +17,9 @@ namespace weft::compiler::spirv {
 
 class Reader {
  public:
-  Reader(const Instructions& instructions, std::span<const port::SpecializationConstant> constants,
-         llvm::LLVMContext& context);
+  // For a device with these features.
+  Reader(const Instructions& instructions, const port::LanguageFeatures& features,
+         std::span<const port::SpecializationConstant> constants, llvm::LLVMContext& context);
 
   // The whole module; throws Failure.
   std::unique_ptr<llvm::Module> read();
@@ -58,6 +59,7 @@ class Reader {
   llvm::GlobalValue::LinkageTypes linkage(Id id, std::string& name) const;
 
   const Instructions& in_;
+  const port::LanguageFeatures& features_;
   std::span<const port::SpecializationConstant> specialization_;
   llvm::LLVMContext& context_;
   std::unique_ptr<llvm::Module> module_;

@@ -79,6 +79,58 @@ TEST_F(SpirvExtensions, AreListed) {
   EXPECT_FALSE(hasCapability(1)) << "Shader";
 }
 
+TEST_F(SpirvExtensions, EveryVersionThatIsListed) {
+  const auto versions = listOf<cl_name_version>(CL_DEVICE_ILS_WITH_VERSION);
+  EXPECT_EQ(versions.size(), 7u) << "1.0 to 1.6";
+  constexpr spv_target_env environments[] = {
+      SPV_ENV_UNIVERSAL_1_0, SPV_ENV_UNIVERSAL_1_1, SPV_ENV_UNIVERSAL_1_2, SPV_ENV_UNIVERSAL_1_3,
+      SPV_ENV_UNIVERSAL_1_4, SPV_ENV_UNIVERSAL_1_5, SPV_ENV_UNIVERSAL_1_6};
+  for (const cl_name_version& version : versions) {
+    const cl_uint minor = CL_VERSION_MINOR(version.version);
+    ASSERT_LT(minor, std::size(environments));
+    const std::string uniform = minor < 6 ? "" : "OpDecorateId %one UniformId %two\n";
+    const OwnedProgram made = programFromText(context,
+                                              "OpCapability Addresses\nOpCapability Kernel\n" +
+                                                  std::string(minor < 6 ? "" : R"(
+      OpCapability UniformDecoration)") + R"(
+      OpMemoryModel Physical64 OpenCL
+      OpEntryPoint Kernel %k "k"
+      )" + uniform + R"(
+      %void = OpTypeVoid
+      %uint = OpTypeInt 32 0
+      %global_uint = OpTypePointer CrossWorkgroup %uint
+      %one = OpConstant %uint 1
+      %two = OpConstant %uint 2
+      %signature = OpTypeFunction %void %global_uint
+      %k = OpFunction %void None %signature
+      %out = OpFunctionParameter %global_uint
+      %start = OpLabel
+      %a = OpLoad %uint %out Aligned 4
+      %sum = OpIAdd %uint %a %one
+      OpStore %out %sum Aligned 4
+      OpReturn
+      OpFunctionEnd
+    )",
+                                              environments[minor]);
+    ASSERT_EQ(build(made), CL_SUCCESS) << "1." << minor << ": " << log(made);
+    EXPECT_EQ(result(made, minor), minor + 1);
+  }
+}
+
+TEST_F(SpirvExtensions, OtherVersionsAndCapabilitiesFailTheBuild) {
+  const char* body = "OpMemoryModel Physical64 OpenCL\n";
+  const OwnedProgram shader =
+      programFromText(context, std::string("OpCapability Kernel\nOpCapability Shader\n") + body);
+  EXPECT_EQ(build(shader), CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_NE(log(shader).find("capability 1"), std::string::npos) << log(shader);
+  const uint32_t words[] = {0x07230203, 0x00010700, 0, 1, 0, 2u << 16 | 17, 6};
+  cl_int code = 1;
+  const OwnedProgram newer(cl.clCreateProgramWithIL(context, words, sizeof words, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(build(newer), CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_NE(log(newer).find("1.6"), std::string::npos) << log(newer);
+}
+
 TEST_F(SpirvExtensions, ExpectAndAssume) {
   if (!hasCapability(5629)) GTEST_SKIP() << "no hints";
   const OwnedProgram made =

@@ -7,9 +7,10 @@
 
 namespace weft::e2e {
 
-// Of the newest version that a device has to take.
-inline OwnedProgram programFromText(cl_context context, const std::string& text) {
-  const spvtools::SpirvTools tools(SPV_ENV_UNIVERSAL_1_3);
+// Of the newest version that a device has to take, if no other is named.
+inline OwnedProgram programFromText(cl_context context, const std::string& text,
+                                    spv_target_env version = SPV_ENV_UNIVERSAL_1_3) {
+  const spvtools::SpirvTools tools(version);
   std::vector<uint32_t> words;
   EXPECT_TRUE(tools.Assemble(text, &words)) << text;
   cl_int code = 1;

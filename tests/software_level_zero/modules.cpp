@@ -22,6 +22,8 @@ port::CompileRequest requestFor(const ze_module_desc_t& description) {
   request.target.kind = port::TargetKind::amdgcn;
   request.target.cpu = "host";
   request.features.fp16 = true;
+  request.features.extensions = {"cl_khr_int64_base_atomics"};
+  request.features.feature_macros = {"__opencl_c_generic_address_space"};
   return request;
 }
 
