@@ -114,6 +114,7 @@ Module::Module(const Image& image) {
   library_ = openFromMemory(image.payload, error);
   if (!library_) library_ = openFromFile(image.payload, error);
   if (!library_) throw Error(CL_INVALID_BINARY, error);
+  destroy_objects_ = reinterpret_cast<void (*)()>(dlsym(library_, port::destroy_objects_symbol));
   for (const KernelInfo& info : image.kernels) {
     void* symbol = dlsym(library_, info.symbol.c_str());
     if (!symbol) {
@@ -131,6 +132,9 @@ std::optional<uint32_t> Module::find(const void* entry) const noexcept {
   return std::nullopt;
 }
 
-Module::~Module() { dlclose(library_); }
+Module::~Module() {
+  if (destroy_objects_) destroy_objects_();
+  dlclose(library_);
+}
 
 }  // namespace weft::cpu

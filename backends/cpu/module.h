@@ -52,6 +52,7 @@ class Module final : public port::Module {
 
  private:
   void* library_ = nullptr;
+  void (*destroy_objects_)() = nullptr;  // null: the program has none to destroy
   std::vector<std::unique_ptr<Kernel>> kernels_;
 };
 

@@ -13,6 +13,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include "compiler/frontend/destructors.h"
 #include "compiler/frontend/language.h"
 #include "compiler/frontend/recording_file_system.h"
 #include "compiler/frontend/resources.h"
@@ -45,7 +46,11 @@ class EmitModule : public clang::ASTFrontendAction {
     consumers.push_back(std::move(generator));
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
-  void EndSourceFileAction() override { module_.reset(generator_->ReleaseModule()); }
+  void EndSourceFileAction() override {
+    if (llvm::Module* module = generator_->GetModule())
+      listDestructors(*module, *generator_, getCompilerInstance().getASTContext());
+    module_.reset(generator_->ReleaseModule());
+  }
 
  private:
   llvm::LLVMContext& context_;

@@ -8,8 +8,13 @@ class Module;
 namespace weft::compiler {
 
 // Makes functions of these kernels: a host's module runs its llvm.global_ctors when it is loaded.
-// Destructors do not run: Clang 19 registers them without saying for which object.
+// Destructors are in llvm.global_dtors (compiler/frontend/destructors.h).
 void keepConstructors(llvm::Module& module);
+
+// Makes one function of the destructors, port::destroy_objects_symbol, which whoever loads the
+// module calls before unloading it: a shared object's own would also run when the process exits,
+// while kernels may still be running.
+void exportDestructors(llvm::Module& module);
 
 bool hasConstructors(const llvm::Module& module);
 

@@ -13,6 +13,7 @@
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/work_group_functions.h"
+#include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/elf_link.h"
 #include "compiler/pipeline/gpu_executable.h"
 #include "compiler/pipeline/simplify.h"
@@ -77,6 +78,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   const LoweringOptions lowering{.optimize = options.optimise,
                                  .vectorise = vectorising(options.vectorising)};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
+  exportDestructors(module);  // the lowering has left nothing but kernels visible
   optimise(module, **machine, options.optimise);
   auto object = generateObject(module, **machine);
   if (!object) return object.takeError();

@@ -79,6 +79,10 @@ inline constexpr uint32_t sampler_normalized = 1, sampler_address_none = 0,
 using CpuKernelEntry = void (*)(const void* const* arguments, const LaunchRecord* record,
                                 const GroupBox* box, void* local_memory, void* context);
 
+// What a CPU image exports when it has program-scope objects to destroy: a function without
+// parameters or result, to be called before the image is unloaded and after its last kernel.
+inline constexpr char destroy_objects_symbol[] = "weft_destroy_objects";
+
 // Entry point of a kernel in a GPU image (PTX, amdgcn): the function KernelInfo::symbol takes the
 // kernel's arguments in their order, then this structure by value as a hidden last one.
 //   arguments     by-value arguments as they are; global and constant pointers as 64-bit addresses;

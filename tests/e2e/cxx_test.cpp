@@ -1,6 +1,9 @@
 // C++ for OpenCL.
 #include <CL/cl_ext.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "tests/e2e/fixture.h"
 
 namespace weft::e2e {
@@ -60,6 +63,85 @@ TEST_F(Cxx, ProgramScopeObjectsAreConstructedBeforeTheFirstKernel) {
   set(k, out);
   run(k, {{1}});
   EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{85, 341}));
+}
+
+// Objects note their destruction in shared virtual memory.
+class Destruction : public Cxx {
+ protected:
+  static constexpr size_t places = 16;
+
+  void SetUp() override {
+    Cxx::SetUp();
+    if (IsSkipped()) return;
+    if (!deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES))
+      GTEST_SKIP() << "no shared virtual memory";
+    notes =
+        static_cast<cl_int*>(cl.clSVMAlloc(context, CL_MEM_READ_WRITE, places * sizeof(cl_int), 0));
+    ASSERT_NE(notes, nullptr);
+    std::fill_n(notes, places, 0);
+  }
+  void TearDown() override {
+    if (notes) cl.clSVMFree(context, notes);
+    Cxx::TearDown();
+  }
+  void tellWhere(const OwnedProgram& program) {
+    const OwnedKernel k = kernel(program, "k");
+    ASSERT_EQ(cl.clSetKernelArgSVMPointer(k, 0, notes), CL_SUCCESS);
+    run(k, {{1}});
+  }
+  std::vector<cl_int> noted() const { return {notes + 1, notes + 1 + notes[0]}; }
+
+  cl_int* notes = nullptr;  // how many, and then which
+};
+
+constexpr char noting[] =
+    "global int* notes;\n"
+    "struct Noting { int x; Noting(int v) : x(v) {}\n"
+    "  ~Noting() { if (notes) notes[++notes[0]] = x; } };\n"
+    "struct Fixed { int x; constexpr Fixed(int v) : x(v) {}\n"
+    "  ~Fixed() { if (notes) notes[++notes[0]] = -x; } };\n";
+
+TEST_F(Destruction, LastOneFirstWhenTheProgramIsReleased) {
+  OwnedProgram program = built(
+      std::string(noting) +
+          "Noting first(1); Fixed fixed(2); static Noting third(3); Noting several[] = {4, 5};\n"
+          "template <int n> struct Numbered { Noting inner; Numbered() : inner(n) {} };\n"
+          "namespace inside { Numbered<6> sixth; } Fixed last(7);\n"
+          "kernel void k(global int* p) { notes = p; first.x += 10; third.x += 10; }\n",
+      "-cl-std=CLC++2021");
+  tellWhere(program);
+  EXPECT_EQ(noted(), std::vector<cl_int>());
+  cl.clRetainProgram(program);
+  cl.clReleaseProgram(program);
+  EXPECT_EQ(noted(), std::vector<cl_int>()) << "somebody has it";
+  program.reset();
+  EXPECT_EQ(noted(), (std::vector<cl_int>{-7, 6, 5, 4, 13, -2, 11}));
+}
+
+TEST_F(Destruction, OfLinkedObjects) {
+  const auto compiled = [&](const std::string& source) {
+    const char* text = source.c_str();
+    cl_int code = 1;
+    OwnedProgram made(cl.clCreateProgramWithSource(context, 1, &text, nullptr, &code));
+    EXPECT_EQ(cl.clCompileProgram(made, 0, nullptr, "-cl-std=CLC++2021", 0, nullptr, nullptr,
+                                  nullptr, nullptr),
+              CL_SUCCESS)
+        << log(made);
+    return made;
+  };
+  const std::string shared_part(noting + std::strlen("global int* notes;\n"));
+  const OwnedProgram one = compiled(
+      noting +
+      std::string("Noting a(1); Noting b(2); kernel void k(global int* p) { notes = p; }\n"));
+  const OwnedProgram two = compiled("extern global int* notes;\n" + shared_part + "Noting c(3);\n");
+  const cl_program parts[] = {one, two};
+  cl_int code = 1;
+  OwnedProgram program(
+      cl.clLinkProgram(context, 0, nullptr, nullptr, 2, parts, nullptr, nullptr, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  tellWhere(program);
+  program.reset();
+  EXPECT_EQ(noted(), (std::vector<cl_int>{3, 2, 1}));
 }
 
 TEST_F(Cxx, TheVersionIsTheMacros) {
