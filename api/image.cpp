@@ -38,7 +38,8 @@ constexpr InfoRow<PixelImage> rows[] = {
     {CL_IMAGE_ARRAY_SIZE,
      [](PixelImage& i) { return i.shape().isArray() ? i.shape().array_size : size_t{0}; }},
     {CL_IMAGE_BUFFER, [](PixelImage& i) { return bufferOf(i); }},
-    {CL_IMAGE_NUM_MIP_LEVELS, always<cl_uint{0}>},
+    {CL_IMAGE_NUM_MIP_LEVELS,
+     [](PixelImage& i) { return i.shape().levels > 1 ? i.shape().levels : cl_uint{0}; }},
     {CL_IMAGE_NUM_SAMPLES, always<cl_uint{0}>},
 };
 

@@ -24,16 +24,42 @@ bool hasSlices(const PixelImage& image) {
   return image.shape().isArray() || image.type() == CL_MEM_OBJECT_IMAGE3D;
 }
 
+namespace {
+
+// Which coordinate of an origin names the level of a mip-mapped image.
+size_t levelPlace(cl_mem_object_type type) {
+  switch (type) {
+    case CL_MEM_OBJECT_IMAGE1D:
+      return 1;
+    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+    case CL_MEM_OBJECT_IMAGE2D:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+}  // namespace
+
 ImageBox toBox(const PixelImage& image, const size_t* origin, const size_t* region) {
   require(origin != nullptr, CL_INVALID_VALUE, "no origin");
   const Region pixels = toRegion(region);
-  const auto extent = image.shape().extent();
-  for (size_t d = 0; d < extent.size(); ++d) requireRange(origin[d], pixels[d], extent[d]);
+  std::array<size_t, 4> at{origin[0], origin[1], origin[2], 0};
+  cl_uint level = 0;
+  if (image.shape().levels > 1) {
+    const size_t place = levelPlace(image.type());
+    require(origin[place] < image.shape().levels, CL_INVALID_MIP_LEVEL);
+    level = static_cast<cl_uint>(origin[place]);
+    at[place] = 0;
+  }
+  const ImageShape shape = image.shape().level(level);
+  const auto extent = shape.extent();
+  for (size_t d = 0; d < extent.size(); ++d) requireRange(at[d], pixels[d], extent[d]);
   const size_t size = image.pixelBytes();
-  ImageBox box{{origin[0], origin[1], origin[2]}, pixels, {}, {pixels[0] * size}};
-  box.layout = {{origin[0] * size, origin[1], origin[2]},
-                image.shape().secondPitch(),
-                image.shape().slice_pitch};
+  ImageBox box{{at[0], at[1], at[2]}, pixels, {}, {pixels[0] * size}, shape, level};
+  box.layout = {{image.shape().levelOffset(level) + at[0] * size, at[1], at[2]},
+                shape.secondPitch(),
+                shape.slice_pitch};
   box.bytes = {pixels[0] * size, pixels[1], pixels[2]};
   return box;
 }

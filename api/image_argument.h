@@ -24,8 +24,11 @@ struct ImageBox {
   Region pixels;
   RectLayout layout;
   Region bytes;
+  ImageShape shape{};  // of the level that the box is in
+  cl_uint level = 0;
 };
 
+// "CL_INVALID_MIP_LEVEL if [...] the mip level specified in origin is not a valid level for image."
 // "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of
 // bounds" and "if values in origin and region do not follow the rules described".
 ImageBox toBox(const PixelImage& image, const size_t* origin, const size_t* region);

@@ -27,6 +27,11 @@ constexpr TypeRow type_rows[] = {
     {CL_MEM_OBJECT_IMAGE3D, true, true, false},
 };
 
+bool hasLevels(const Device& device) {
+  const auto& names = device.features().extensions;
+  return std::find(names.begin(), names.end(), "cl_khr_mipmap_image") != names.end();
+}
+
 void requireDescriptor(bool valid, const char* what) {
   require(valid, CL_INVALID_IMAGE_DESCRIPTOR, what);
 }
@@ -42,7 +47,7 @@ ImageShape toExtent(const Context& context, const cl_image_desc& desc) {
   const auto row = std::find_if(std::begin(type_rows), std::end(type_rows),
                                 [&](const TypeRow& r) { return r.type == desc.image_type; });
   requireDescriptor(row != std::end(type_rows), "not a type of image");
-  requireDescriptor(desc.num_mip_levels == 0 && desc.num_samples == 0, "levels or samples");
+  requireDescriptor(desc.num_samples == 0, "samples");
   ImageShape shape;
   shape.type = desc.image_type;
   shape.width = desc.image_width;
@@ -76,6 +81,21 @@ void setSlicePitch(ImageShape& shape, size_t pitch) {
   multiply(shape.slice_pitch, shape.slices());
 }
 
+// cl_khr_mipmap_image. "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified [...] The
+// host_ptr argument to clCreateImage must be a NULL value". That depth images have no levels, as
+// the extension says, the conformance suite does not know, nor OpenCL C, which reads them.
+void setLevels(ImageShape& shape, const Context& context, cl_uint levels, bool has_host_ptr) {
+  if (levels <= 1) return;
+  const auto& devices = context.devices();
+  requireDescriptor(std::any_of(devices.begin(), devices.end(),
+                                [](const Ref<Device>& device) { return hasLevels(*device); }),
+                    "no device has mip-mapped images");
+  requireDescriptor(!has_host_ptr, "levels in the application's memory");
+  // Small levels may repeat: the specification knows no greatest number of them.
+  requireDescriptor(levels <= most_image_levels, "more levels than any image has");
+  shape.levels = levels;
+}
+
 void requireView(bool valid, const char* what) {
   require(valid, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, what);
 }
@@ -102,6 +122,7 @@ ImageShape shapeOnBuffer(const MemObject& buffer, const ImageFormat& format,
       desc.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER || desc.image_type == CL_MEM_OBJECT_IMAGE2D,
       "no image of this type is made from a buffer");
   ImageShape shape = toExtent(buffer.context(), desc);
+  requireDescriptor(desc.num_mip_levels <= 1, "levels of an image of a buffer");
   const bool rows = desc.image_type == CL_MEM_OBJECT_IMAGE2D;
   setRowPitch(shape, format, rows ? desc.image_row_pitch : 0);
   setSlicePitch(shape, 0);
@@ -136,7 +157,7 @@ ImageShape shapeOnImage(const PixelImage& parent, const ImageFormat& format,
   const ImageShape& shape = parent.shape();
   requireView(desc.image_width == shape.width && desc.image_height == shape.height &&
                   (desc.image_row_pitch == 0 || desc.image_row_pitch == shape.row_pitch) &&
-                  desc.num_mip_levels == 0 && desc.num_samples == 0,
+                  desc.num_mip_levels <= 1 && shape.levels == 1 && desc.num_samples == 0,
               "the image has another shape");
   requireView(format.type == parent.format().type &&
                   compatible(format.order->order, parent.format().order->order),
@@ -169,6 +190,7 @@ ImageShape toShape(const Context& context, const ImageFormat& format, const cl_i
                     "pitches without a host pointer");
   setRowPitch(shape, format, desc.image_row_pitch);
   setSlicePitch(shape, desc.image_slice_pitch);
+  setLevels(shape, context, desc.num_mip_levels, has_host_ptr);
   require(
       anyDevice(context, [&](const auto& d) { return shape.bytes() <= d.max_allocation_bytes; }),
       CL_MEM_OBJECT_ALLOCATION_FAILURE, "more than one allocation may hold");

@@ -15,6 +15,7 @@ bool overlap(const PixelImage& a, const ImageBox& from, const PixelImage& b, con
   if (&a != &b)
     return overlaps(a.origin() + from.layout.offset(), from.layout, b.origin() + to.layout.offset(),
                     to.layout, from.bytes);
+  if (from.level != to.level) return false;
   for (size_t d = 0; d < 3; ++d)
     if (from.origin[d] + from.pixels[d] <= to.origin[d] ||
         to.origin[d] + from.pixels[d] <= from.origin[d])

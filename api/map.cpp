@@ -27,11 +27,11 @@ void finishMap(MemObject& object, const Mapped& mapped) {
 
 // "CL_INVALID_VALUE if image_row_pitch is NULL", and if image_slice_pitch is for an image that has
 // slices or layers; 0 for the others.
-size_t slicePitch(const PixelImage& image, const size_t* row_pitch_out,
+size_t slicePitch(const PixelImage& image, const ImageBox& box, const size_t* row_pitch_out,
                   const size_t* slice_pitch_out) {
   require(row_pitch_out && (slice_pitch_out || !hasSlices(image)), CL_INVALID_VALUE,
           "nowhere to put a pitch");
-  return hasSlices(image) ? image.shape().slice_pitch : 0;
+  return hasSlices(image) ? box.shape.slice_pitch : 0;
 }
 
 }  // namespace
@@ -70,12 +70,12 @@ void* CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue, cl_mem image
     Queue& queue = toQueue(command_queue);
     PixelImage& target = imageFor(queue, image);
     const ImageBox box = toBox(target, origin, region);
-    const size_t slice_pitch = slicePitch(target, image_row_pitch, image_slice_pitch);
+    const size_t slice_pitch = slicePitch(target, box, image_row_pitch, image_slice_pitch);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     checkMapFlags(target, map_flags);
     Mapped mapped = enqueueMapRect(queue, target, map_flags, box.layout, box.bytes, waits);
     if (blocking_map) finishMap(target, mapped);
-    *image_row_pitch = target.shape().row_pitch;
+    *image_row_pitch = box.shape.row_pitch;
     if (image_slice_pitch) *image_slice_pitch = slice_pitch;
     giveEvent(std::move(mapped.event), event);
     return mapped.pointer;

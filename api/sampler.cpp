@@ -1,6 +1,10 @@
 // Specification 5.7: sampler objects.
 #include "core/sampler.h"
 
+#include <CL/cl_ext.h>
+
+#include <bit>
+
 #include "api/checks.h"
 #include "api/entry.h"
 #include "api/image_description.h"
@@ -18,6 +22,9 @@ constexpr InfoRow<Sampler> rows[] = {
     {CL_SAMPLER_NORMALIZED_COORDS, [](Sampler& s) { return s.state().normalized_coords; }},
     {CL_SAMPLER_ADDRESSING_MODE, [](Sampler& s) { return s.state().addressing_mode; }},
     {CL_SAMPLER_FILTER_MODE, [](Sampler& s) { return s.state().filter_mode; }},
+    {CL_SAMPLER_MIP_FILTER_MODE_KHR, [](Sampler& s) { return s.state().level_filter_mode; }},
+    {CL_SAMPLER_LOD_MIN_KHR, [](Sampler& s) { return s.state().least_level; }},
+    {CL_SAMPLER_LOD_MAX_KHR, [](Sampler& s) { return s.state().greatest_level; }},
     {CL_SAMPLER_PROPERTIES, [](Sampler& s) { return s.properties(); }},
 };
 
@@ -26,6 +33,9 @@ cl_uint narrow(cl_sampler_properties value) {
   require(value <= ~cl_uint{0}, CL_INVALID_VALUE, "no such mode of a sampler");
   return static_cast<cl_uint>(value);
 }
+
+// Properties hold a number's bits.
+cl_float toLevel(cl_sampler_properties value) { return std::bit_cast<cl_float>(narrow(value)); }
 
 void apply(SamplerState& state, cl_sampler_properties name, cl_sampler_properties value) {
   switch (name) {
@@ -37,6 +47,15 @@ void apply(SamplerState& state, cl_sampler_properties name, cl_sampler_propertie
       return;
     case CL_SAMPLER_FILTER_MODE:
       state.filter_mode = narrow(value);
+      return;
+    case CL_SAMPLER_MIP_FILTER_MODE_KHR:
+      state.level_filter_mode = narrow(value);
+      return;
+    case CL_SAMPLER_LOD_MIN_KHR:
+      state.least_level = toLevel(value);
+      return;
+    case CL_SAMPLER_LOD_MAX_KHR:
+      state.greatest_level = toLevel(value);
       return;
     default:
       throw Error(CL_INVALID_VALUE, "unknown sampler property");
@@ -58,7 +77,10 @@ cl_sampler CL_API_CALL clCreateSampler(cl_context context, cl_bool normalized_co
   return create(errcode_ret, [&] {
     Context& owner = toContext(context);
     requireImages(owner);
-    const SamplerState state{normalized_coords, addressing_mode, filter_mode};
+    SamplerState state;
+    state.normalized_coords = normalized_coords;
+    state.addressing_mode = addressing_mode;
+    state.filter_mode = filter_mode;
     return give(make<Sampler>(Ref<Context>(&owner), state, std::vector<cl_sampler_properties>()));
   });
 }

@@ -1,5 +1,6 @@
 #include "core/pixel_image.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace weft {
@@ -17,6 +18,7 @@ port::ImageDescriptor describe(const ImageFormat& format, const ImageShape& shap
   descriptor.channel_order = format.order->order;
   descriptor.channel_type = format.type->type;
   descriptor.pixel_bytes = format.pixel_bytes;
+  descriptor.levels = static_cast<uint16_t>(shape.levels);
   return descriptor;
 }
 
@@ -30,6 +32,29 @@ bool isImageType(cl_mem_object_type type) {
 std::array<size_t, 3> ImageShape::extent() const {
   if (type == CL_MEM_OBJECT_IMAGE1D_ARRAY) return {width, array_size, 1};
   return {width, height, slices()};
+}
+
+ImageShape ImageShape::level(uint32_t index) const {
+  ImageShape result = *this;
+  result.levels = 1;
+  if (index == 0) return result;
+  const auto shrink = [&](size_t size) { return std::max<size_t>(size >> index, 1); };
+  const size_t pixel_bytes = row_pitch / width;
+  result.width = shrink(width);
+  result.height = shrink(height);
+  result.depth = shrink(depth);
+  result.row_pitch = result.width * pixel_bytes;
+  result.slice_pitch = result.row_pitch * result.height;
+  return result;
+}
+
+size_t ImageShape::levelOffset(uint32_t index) const {
+  size_t offset = 0;
+  for (uint32_t i = 0; i < index; ++i) {
+    const ImageShape one = level(i);
+    offset += one.slice_pitch * one.slices();
+  }
+  return offset;
 }
 
 bool ImageShape::fits(const port::ImageLimits& limits) const {

@@ -9,6 +9,9 @@
 
 namespace weft {
 
+// As many as the encoding of samplers can tell apart (core/ports/launch.h).
+inline constexpr uint32_t most_image_levels = 16;
+
 // How an image's pixels lie in its bytes: the same on every device and in the application's memory.
 struct ImageShape {
   cl_mem_object_type type = CL_MEM_OBJECT_IMAGE2D;
@@ -16,13 +19,21 @@ struct ImageShape {
   size_t width = 1, height = 1, depth = 1, array_size = 1;
   size_t row_pitch = 0;    // bytes
   size_t slice_pitch = 0;  // bytes; of an array's layer, too
+  // Of a mip-mapped image, whose levels lie one behind the other, each without gaps; else 1. The
+  // members above are the first level's.
+  uint32_t levels = 1;
 
   bool isArray() const {
     return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
   }
   // Slices or layers.
   size_t slices() const { return depth * array_size; }
-  size_t bytes() const { return slice_pitch * slices(); }
+  size_t bytes() const { return levelOffset(levels); }
+
+  // One level by itself, and where it begins. "Each successively smaller mipmap level is half the
+  // size of the previous level, rounded down to the nearest integer."
+  ImageShape level(uint32_t index) const;
+  size_t levelOffset(uint32_t index) const;
 
   // What origins and regions count: a 1D array's second coordinate is the layer.
   std::array<size_t, 3> extent() const;

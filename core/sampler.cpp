@@ -30,11 +30,26 @@ uint32_t bitsOf(std::span<const Mode> modes, cl_uint value) {
   return mode->bits;
 }
 
+// A level of detail in 256ths. NaN is 0.
+uint32_t fixedLevel(cl_float level) {
+  constexpr auto limit = static_cast<float>(port::sampler_level_limit);
+  const float scaled = level * 256;
+  return scaled > 0 ? static_cast<uint32_t>(std::min(scaled, limit)) : 0;
+}
+
+uint32_t encodeLevels(const SamplerState& state) {
+  const bool linear = bitsOf(filter_modes, state.level_filter_mode) == port::sampler_filter_linear;
+  const uint32_t below = port::sampler_level_limit - fixedLevel(state.greatest_level);
+  return (linear ? port::sampler_levels_linear : 0) |
+         fixedLevel(state.least_level) << port::sampler_level_least_shift |
+         below << port::sampler_level_greatest_shift;
+}
+
 uint32_t encode(const SamplerState& state) {
   require(state.normalized_coords == CL_TRUE || state.normalized_coords == CL_FALSE,
           CL_INVALID_VALUE, "normalised coordinates are true or false");
   return bitsOf(addressing_modes, state.addressing_mode) | bitsOf(filter_modes, state.filter_mode) |
-         (state.normalized_coords ? port::sampler_normalized : 0);
+         (state.normalized_coords ? port::sampler_normalized : 0) | encodeLevels(state);
 }
 
 }  // namespace

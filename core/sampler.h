@@ -1,6 +1,7 @@
 // cl_sampler. Specification 5.7.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "core/context.h"
@@ -12,6 +13,10 @@ struct SamplerState {
   cl_bool normalized_coords = CL_TRUE;
   cl_addressing_mode addressing_mode = CL_ADDRESS_CLAMP;
   cl_filter_mode filter_mode = CL_FILTER_NEAREST;
+  // cl_khr_mipmap_image.
+  cl_filter_mode level_filter_mode = CL_FILTER_NEAREST;
+  cl_float least_level = 0;
+  cl_float greatest_level = std::numeric_limits<float>::max();
 };
 
 // Immutable. Keeps its context alive.

@@ -27,6 +27,7 @@ constexpr CapabilityRow capabilities[] = {
     {12, "cl_khr_int64_base_atomics"},                  // Int64Atomics
     {13, "images"},                                     // ImageBasic
     {14, "images"},                                     // ImageReadWrite
+    {15, "cl_khr_mipmap_image"},                        // ImageMipmap
     {17, "pipes"},                                      // Pipes
     {18, "work_group_collective_functions"},            // Groups
     {19, "device_enqueue"},                             // DeviceEnqueue

@@ -43,6 +43,8 @@ constexpr const char* language_extensions[] = {
     "cl_ext_cxx_for_opencl",
     "cl_khr_kernel_clock",
     "cl_khr_expect_assume",
+    "cl_khr_mipmap_image",
+    "cl_khr_mipmap_image_writes",
     "cl_khr_subgroup_ballot",
     "cl_khr_subgroup_clustered_reduce",
     "cl_khr_subgroup_extended_types",

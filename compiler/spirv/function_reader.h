@@ -125,6 +125,7 @@ class FunctionReader {
   llvm::Value* emitRead(const Instruction& instruction);
   llvm::Value* emitWrite(const Instruction& instruction);
   llvm::Value* emitSize(const Instruction& instruction);
+  llvm::Value* atLevel(llvm::Value* size, llvm::Value* level);
   Id imageOf(Id id) const;
 
   // --- extended_instructions.cpp

@@ -7,7 +7,8 @@ namespace {
 using spv::Op;
 
 // Bits of the image operands, and the number of operands that each brings.
-constexpr uint32_t bias = 0x1, lod = 0x2, sign_extend = 0x1000, zero_extend = 0x2000;
+constexpr uint32_t bias = 0x1, lod = 0x2, gradients = 0x4, sign_extend = 0x1000,
+                   zero_extend = 0x2000;
 
 uint32_t imageOperands(const Instruction& instruction, size_t first) {
   return instruction.operands.size() > first ? instruction.operands[first] : 0;
@@ -77,6 +78,10 @@ llvm::Value* FunctionReader::emitSample(const Instruction& instruction) {
                          argument(operands.at(1))};
   if (bits & bias) throw Failure("a sample with a bias");
   if (bits & lod && !isZero(value(operands.at(3)))) arguments.push_back(argument(operands[3]));
+  if (bits & gradients) {
+    arguments.push_back(argument(operands.at(3)));
+    arguments.push_back(argument(operands.at(4)));
+  }
   llvm::Type* texel = llvmType(instruction);
   const std::string name = withType("read_image", texel, bits);
   if (!types_.at(typeOf(image)).depth) return callTyped(name, texel, arguments);
@@ -102,8 +107,19 @@ llvm::Value* FunctionReader::emitWrite(const Instruction& instruction) {
   Argument texel = argument(operands.at(2), sign);
   if (types_.at(typeOf(operands.at(0))).depth && texel.value->getType()->isVectorTy())
     texel = {builder_.CreateExtractElement(texel.value, uint64_t{0}), spellBuiltin("f")};
+  Arguments arguments = {argument(operands[0]), argument(operands.at(1))};
+  if (bits & lod) arguments.push_back(smallNumber(operands.at(4), "i"));
+  arguments.push_back(texel);
   return callTyped(withType("write_image", texel.value->getType(), bits), builder_.getVoidTy(),
-                   {argument(operands[0]), argument(operands.at(1)), texel});
+                   arguments);
+}
+
+// Each level is half the size of the one before, and at least 1.
+llvm::Value* FunctionReader::atLevel(llvm::Value* size, llvm::Value* level) {
+  llvm::Type* type = size->getType();
+  llvm::Value* shrunk = builder_.CreateLShr(size, builder_.CreateZExtOrTrunc(level, type));
+  return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, shrunk,
+                                        llvm::ConstantInt::get(type, 1));
 }
 
 llvm::Value* FunctionReader::emitSize(const Instruction& instruction) {
@@ -114,13 +130,16 @@ llvm::Value* FunctionReader::emitSize(const Instruction& instruction) {
     names.push_back("get_image_height");
   if (type.dimension == spv::Dim::Dim3D) names.push_back("get_image_depth");
   if (type.arrayed) names.push_back("get_image_array_size");
+  const bool has_level =
+      instruction.op == Op::OpImageQuerySizeLod && !isZero(value(instruction.operands.at(1)));
   llvm::Type* result = llvmType(instruction);
   llvm::Value* made = nullptr;
   for (size_t i = 0; i < names.size(); ++i) {
     const bool layers = type.arrayed && i + 1 == names.size();
     llvm::Type* returned = layers ? builder_.getInt64Ty() : builder_.getInt32Ty();
-    llvm::Value* one = builder_.CreateZExtOrTrunc(callTyped(names[i], returned, {argument(image)}),
-                                                  result->getScalarType());
+    llvm::Value* one = callTyped(names[i], returned, {argument(image)});
+    if (has_level && !layers) one = atLevel(one, value(instruction.operands[1]));
+    one = builder_.CreateZExtOrTrunc(one, result->getScalarType());
     if (!result->isVectorTy()) return one;
     made = builder_.CreateInsertElement(made ? made : llvm::PoisonValue::get(result), one, i);
   }

@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 5;
+inline constexpr uint32_t abi_version = 6;
 
 struct DeviceRequest;
 
@@ -45,6 +45,8 @@ struct GroupBox {
 // from this. `type`, `channel_order` and `channel_type` are OpenCL's numbers (CL_MEM_OBJECT_IMAGE*,
 // CL_RGBA, CL_UNORM_INT8, ...). Pixel (x, y, z) of layer l lies at
 // address + z|l * slice_pitch + y * row_pitch + x * pixel_bytes; a 1D array's layers are slices.
+// The levels of a mip-mapped image follow the first, which the other members describe, without
+// gaps (ImageShape::level, core/pixel_image.h).
 struct ImageDescriptor {
   uint64_t address = 0;  // of the first pixel, as the device sees it
   uint64_t row_pitch = 0;
@@ -54,7 +56,8 @@ struct ImageDescriptor {
   uint32_t type = 0;
   uint32_t channel_order = 0;
   uint32_t channel_type = 0;
-  uint32_t pixel_bytes = 0;
+  uint16_t pixel_bytes = 0;
+  uint16_t levels = 1;
 };
 static_assert(sizeof(ImageDescriptor) == 56 && offsetof(ImageDescriptor, width) == 24);
 
@@ -64,6 +67,10 @@ inline constexpr uint32_t sampler_normalized = 1, sampler_address_none = 0,
                           sampler_address_clamp_to_edge = 2, sampler_address_clamp = 4,
                           sampler_address_repeat = 6, sampler_address_mirrored_repeat = 8,
                           sampler_filter_nearest = 0x10, sampler_filter_linear = 0x20;
+// What only sampler objects have, for mip-mapped images: whether two levels are mixed, the least
+// level of detail in 256ths, and by how much the greatest is less than the largest such number.
+inline constexpr uint32_t sampler_levels_linear = 0x40, sampler_level_least_shift = 8,
+                          sampler_level_greatest_shift = 20, sampler_level_limit = 0xfff;
 
 // Entry point of a kernel in a CPU image, exported under `KernelInfo::symbol`.
 //   arguments[i]  points at the value of argument i: the bytes of a by-value argument; for a global

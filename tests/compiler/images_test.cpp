@@ -168,7 +168,7 @@ struct Pixels {
               CL_MEM_OBJECT_IMAGE2D,
               order.order,
               type.type,
-              static_cast<uint32_t>(pixelBytes())} {}
+              static_cast<uint16_t>(pixelBytes())} {}
 
   uint64_t pixelBytes() const { return static_cast<uint64_t>(channels) * channel_bytes; }
   uint32_t raw(int pixel, int channel) const {
@@ -318,7 +318,7 @@ TEST_F(ImagesTest, PackedFormats) {
                                       CL_MEM_OBJECT_IMAGE2D,
                                       format.order,
                                       format.type,
-                                      format.bytes};
+                                      static_cast<uint16_t>(format.bytes)};
     const void* pointer = colours;
     program.run("writef", {2, 1, 1}, {1, 1, 1}, {&image, &pointer});
     float expected[2][4];

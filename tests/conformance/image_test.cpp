@@ -64,7 +64,7 @@ TEST_F(CreateImageTest, RefusesBadDescriptors) {
   refused([](auto& d) { d.image_width = 0; });
   refused([](auto& d) { d.image_height = 0; });
   refused([](auto& d) { d.image_type = CL_MEM_OBJECT_IMAGE3D; });
-  refused([](auto& d) { d.num_mip_levels = 1; });
+  refused([](auto& d) { d.num_mip_levels = 99; });
   refused([](auto& d) { d.num_samples = 1; });
   refused([](auto& d) { d.image_row_pitch = 64; });  // without a host pointer
   refused([](auto& d) { d.image_width = SIZE_MAX; }, CL_INVALID_IMAGE_SIZE);

@@ -27,19 +27,20 @@ INLINE Axis around(float s, uint sampler, uint size) {
   return (Axis){{i, j}, {1.0f - part, part}};
 }
 
-OVERLOAD float4 weft_read_linear(Image image, uint sampler, float4 at, int dimensions,
-                                 bool layered) {
+OVERLOAD float4 weft_read_linear(Image image, uint index, uint sampler, float4 at,
+                                 int dimensions, bool layered) {
+  const Level level = levelOf(image, index);
   const Axis none = {{0, 0}, {1.0f, 1.0f}};
-  const Axis x = around(at.x, sampler, image->width);
-  const Axis y = dimensions > 1 ? around(at.y, sampler, image->height) : none;
-  const Axis z = dimensions > 2 ? around(at.z, sampler, image->depth) : none;
-  const int layer = layered ? layerAt(at.z, image->array_size) : 0;
+  const Axis x = around(at.x, sampler, level.width);
+  const Axis y = dimensions > 1 ? around(at.y, sampler, level.height) : none;
+  const Axis z = dimensions > 2 ? around(at.z, sampler, level.depth) : none;
+  const int layer = layered ? layerAt(at.z, level.array_size) : 0;
   float4 sum = 0.0f;
   for (int corner = 0; corner < 1 << dimensions; ++corner) {
     const int a = corner & 1, b = corner >> 1 & 1, c = corner >> 2;
     const int4 texel = {x.texel[a], y.texel[b], layered ? layer : z.texel[c], 0};
     sum += x.weight[a] * y.weight[b] * z.weight[c] *
-           fetchFloat(image, texel, dimensions, layered);
+           fetchFloat(image, level, texel, dimensions, layered);
   }
   return sum;
 }

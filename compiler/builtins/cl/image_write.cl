@@ -4,9 +4,10 @@
 #define DEFINE_WRITE(name, store, access, type, shape, n, C, colour)                    \
   OVERLOAD void name(access type image, int##n coordinate, C value) {                   \
     const Image i = weft_image(image);                                                  \
+    const Level level = firstLevel(i);                                                  \
     const int4 at = AT_##shape(int, coordinate);                                        \
-    if (inside(i, at, DIMENSIONS_##shape, LAYERED_##shape))                             \
-      store(i, texelAt(i, at, DIMENSIONS_##shape, LAYERED_##shape), colour);            \
+    if (inside(level, at, DIMENSIONS_##shape, LAYERED_##shape))                             \
+      store(i, texelAt(i, level, at, DIMENSIONS_##shape, LAYERED_##shape), colour);     \
   }
 #define DEFINE_WRITES(access, type, shape, n)                                                  \
   DEFINE_WRITE(write_imagef, weft_store_float, access, type, shape, n, float4, value)          \
