@@ -40,6 +40,8 @@ constexpr CapabilityRow capabilities[] = {
     {46, "images"},                                     // SampledBuffer
     {47, "images"},                                     // ImageBuffer
     {58, "subgroups"},                                  // SubgroupDispatch
+    {59, "cl_khr_subgroup_named_barrier"},              // NamedBarrier
+    {60, "pipes"},                                      // PipeStorage
     {61, "cl_khr_subgroup_non_uniform_vote"},           // GroupNonUniform
     {62, "cl_khr_subgroup_non_uniform_vote"},           // GroupNonUniformVote
     {63, "cl_khr_subgroup_non_uniform_arithmetic"},     // GroupNonUniformArithmetic

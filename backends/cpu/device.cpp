@@ -48,6 +48,7 @@ constexpr const char* language_extensions[] = {
     "cl_khr_subgroup_ballot",
     "cl_khr_subgroup_clustered_reduce",
     "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_named_barrier",
     "cl_khr_subgroup_non_uniform_arithmetic",
     "cl_khr_subgroup_non_uniform_vote",
     "cl_khr_subgroup_rotate",

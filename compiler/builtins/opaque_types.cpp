@@ -123,6 +123,7 @@ void rewrite(llvm::Instruction& instruction) {
 bool isIdentity(const Function& function) {
   return llvm::StringSwitch<bool>(function.getName())
       .Case("__translate_sampler_initializer", true)
+      .StartsWith("__weft_pipe_of_storage", true)
       .StartsWith("_Z10weft_image", true)
       .StartsWith("_Z12weft_sampler", true)
       .StartsWith("_Z15weft_reserve_id", true)

@@ -227,6 +227,19 @@ llvm::Value* FunctionReader::emitSynchronisation(const Instruction& instruction)
       return callTyped("atomic_work_item_fence", none,
                        {unsignedNumber(fenceFlags(operands.at(1))), order(operands.at(1)),
                         scope(operands.at(0))});
+    case Op::OpNamedBarrierInitialize: {
+      llvm::GlobalVariable* barrier = module_.namedBarrier();
+      callPlain("__weft_named_barrier_init", none,
+                {barrier, number(operands.at(0), builder_.getInt32Ty())});
+      return barrier;
+    }
+    // All of a group's memory is one thread's, so that there is nothing to be fenced but what
+    // other threads see.
+    case Op::OpMemoryNamedBarrier:
+      callTyped("atomic_work_item_fence", none,
+                {unsignedNumber(fenceFlags(operands.at(2))), order(operands.at(2)),
+                 scope(operands.at(1))});
+      return callPlain("__weft_named_barrier", none, {value(operands.at(0))});
     case Op::OpGroupAsyncCopy:
       return call("async_work_group_strided_copy", instruction.type,
                   {argument(operands.at(1)), constantPointer(operands.at(2)), size(operands.at(3)),

@@ -37,6 +37,12 @@ llvm::Value* FunctionReader::emitPipe(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   if (instruction.op == Op::OpIsValidReserveId)
     return callTyped("is_valid_reserve_id", builder_.getInt1Ty(), {argument(operands.at(0))});
+  // A pipe is the address of its memory, once its type is lowered (builtins/opaque_types.cpp).
+  if (instruction.op == Op::OpCreatePipeFromPipeStorage) {
+    const bool writes = types_.at(instruction.type).access == spv::AccessQualifier::WriteOnly;
+    return callPlain(writes ? "__weft_pipe_of_storage_wo" : "__weft_pipe_of_storage_ro",
+                     llvmType(instruction), {value(operands.at(0))});
+  }
   for (const PipeRow& row : rows) {
     if (row.op != instruction.op) continue;
     std::string name = row.name;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compiler/spirv/function_reader.h"
+#include "core/pipe.h"
 #include "core/spirv_features.h"
 
 namespace weft::compiler::spirv {
@@ -129,6 +130,9 @@ bool Reader::declareConstant(const Instruction& instruction) {
     case Op::OpSpecConstantOp:
       constant = constantOperation(instruction);
       break;
+    case Op::OpConstantPipeStorage:
+      constant = pipeStorage(instruction);
+      break;
     case Op::OpConstantSampler: {
       const auto& operands = instruction.operands;
       samplers_[instruction.result] =
@@ -178,6 +182,38 @@ llvm::Constant* Reader::compositeConstant(const Instruction& instruction) {
   if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type))
     return llvm::ConstantArray::get(array, elements);
   return llvm::ConstantStruct::get(llvm::cast<llvm::StructType>(type), elements);
+}
+
+// A pipe's memory as a pipe object has it, empty (core/pipe.h).
+llvm::Constant* Reader::pipeStorage(const Instruction& instruction) {
+  const uint32_t packet_bytes = instruction.operands.at(0), packets = instruction.operands.at(2);
+  if (packet_bytes == 0 || packet_bytes > max_pipe_packet_bytes || packets == 0 ||
+      packets > max_pipe_packets)
+    throw Failure("a pipe of no possible size");
+  const PipeHeader header = PipeHeader::of(packets);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&header);
+  llvm::Constant* parts[] = {
+      llvm::ConstantDataArray::get(context_, llvm::ArrayRef(bytes, sizeof header)),
+      llvm::ConstantAggregateZero::get(
+          llvm::ArrayType::get(llvm::Type::getInt8Ty(context_), uint64_t{packet_bytes} * packets))};
+  llvm::Constant* contents = llvm::ConstantStruct::getAnon(parts);
+  auto* variable = new llvm::GlobalVariable(*module_, contents->getType(), /*isConstant=*/false,
+                                            llvm::GlobalValue::InternalLinkage, contents, "pipe",
+                                            nullptr, llvm::GlobalValue::NotThreadLocal,
+                                            addressSpace(spv::StorageClass::CrossWorkgroup));
+  variable->setAlignment(llvm::Align(sizeof header));
+  return variable;
+}
+
+llvm::GlobalVariable* Reader::namedBarrier() {
+  constexpr unsigned words = 3;
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt32Ty(context_), words);
+  auto* variable = new llvm::GlobalVariable(
+      *module_, type, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
+      llvm::UndefValue::get(type), "named_barrier", nullptr, llvm::GlobalValue::NotThreadLocal,
+      addressSpace(spv::StorageClass::Workgroup));
+  variable->setAlignment(llvm::Align(sizeof(uint32_t)));
+  return variable;
 }
 
 // The operation as in a function, which folds because everything it takes is constant.

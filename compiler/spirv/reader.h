@@ -40,6 +40,8 @@ class Reader {
   bool mayContract() const { return may_contract_; }
   // A builtin function, or one of another module.
   llvm::Function* function(const std::string& name, llvm::FunctionType* type);
+  // A named barrier's state, in local memory (builtins/cl/named_barrier.cl).
+  llvm::GlobalVariable* namedBarrier();
   // The kernel that runs a function which is enqueued.
   llvm::Function* blockKernel(Id invoked);
 
@@ -50,6 +52,7 @@ class Reader {
   llvm::Constant* scalarConstant(const Instruction& instruction);
   llvm::Constant* compositeConstant(const Instruction& instruction);
   llvm::Constant* constantOperation(const Instruction& instruction);
+  llvm::Constant* pipeStorage(const Instruction& instruction);
   void declareVariable(const Instruction& instruction);
   void declareFunctions();
   void declareFunction(const Instruction& instruction);

@@ -193,6 +193,12 @@ Type Types::describe(const Instruction& instruction) const {
       type.llvm = llvm::TargetExtType::get(context_, "spirv.Pipe", {},
                                            {static_cast<unsigned>(type.access)});
       break;
+    case spv::Op::OpTypePipeStorage:
+      type.llvm = llvm::PointerType::get(context_, addressSpace(spv::StorageClass::CrossWorkgroup));
+      break;
+    case spv::Op::OpTypeNamedBarrier:
+      type.llvm = llvm::PointerType::get(context_, addressSpace(spv::StorageClass::Workgroup));
+      break;
     case spv::Op::OpTypeOpaque:
       type.llvm = llvm::StructType::create(context_, instruction.text(0).first);
       break;

@@ -245,5 +245,40 @@ TEST_F(SpirvExtensions, Pipes) {
   }
 }
 
+// A pipe of the program's own: what one launch leaves in it the next one finds.
+TEST_F(SpirvExtensions, PipeStorage) {
+  if (!hasCapability(60)) GTEST_SKIP() << "no storage for pipes";
+  const OwnedProgram made =
+      program("OpCapability Pipes\nOpCapability PipeStorage\n",
+              "%packet = OpVariable %private_uint Function\n"
+              "%word = OpPtrCastToGeneric %generic_uint %packet\n"
+              "%bytes = OpBitcast %generic_uchar %word\n"
+              "%in = OpCreatePipeFromPipeStorage %write_t %storage\n"
+              "%a = OpLoad %uint %out Aligned 4\n"
+              "OpStore %packet %a Aligned 4\n"
+              "%failed_a = OpWritePipe %uint %in %bytes %four %four\n"
+              "%b = OpIAdd %uint %a %four\n"
+              "OpStore %packet %b Aligned 4\n"
+              "%failed_b = OpWritePipe %uint %in %bytes %four %four\n"
+              "%from = OpCreatePipeFromPipeStorage %read_t %storage\n"
+              "%failed_c = OpReadPipe %uint %from %bytes %four %four\n"
+              "%c = OpLoad %uint %packet Aligned 4\n"
+              "%ab = OpIAdd %uint %failed_a %failed_b\n"
+              "%abc = OpIAdd %uint %ab %failed_c\n"
+              "%errors = OpIMul %uint %abc %thousand\n"
+              "%result = OpISub %uint %c %errors\n",
+              "%generic_uchar = OpTypePointer Generic %uchar\n"
+              "%private_uint = OpTypePointer Function %uint\n"
+              "%generic_uint = OpTypePointer Generic %uint\n"
+              "%thousand = OpConstant %uint 1000\n"
+              "%write_t = OpTypePipe WriteOnly\n%read_t = OpTypePipe ReadOnly\n"
+              "%storage_t = OpTypePipeStorage\n"
+              "%storage = OpConstantPipeStorage %storage_t 4 4 3\n");
+  EXPECT_EQ(result(made, 10), 10u);
+  EXPECT_EQ(result(made, 20), 14u);
+  // Three packets fit: of the next two one is refused.
+  EXPECT_EQ(result(made, 30), 1020u);
+}
+
 }  // namespace
 }  // namespace weft::e2e

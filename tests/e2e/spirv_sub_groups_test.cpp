@@ -82,5 +82,95 @@ TEST_F(SpirvSubGroups, InstructionsSeeTheLanesThatAreThere) {
     EXPECT_EQ(values[i], (i % 2 ? 16 : 0) + 0xaa + i + 2 + (i + 1) % 8) << i;
 }
 
+// Two of four sub-groups hand each other values in local memory; the others wait at the end.
+constexpr char barrier_text[] = R"(
+  OpCapability Addresses
+  OpCapability Kernel
+  OpCapability Int64
+  OpCapability SubgroupDispatch
+  OpCapability NamedBarrier
+  OpMemoryModel Physical64 OpenCL
+  OpEntryPoint Kernel %k "k" %item_id %sub_group_id
+  OpDecorate %item_id BuiltIn LocalInvocationIndex
+  OpDecorate %sub_group_id BuiltIn SubgroupId
+  %void = OpTypeVoid
+  %bool = OpTypeBool
+  %uint = OpTypeInt 32 0
+  %ulong = OpTypeInt 64 0
+  %barrier_t = OpTypeNamedBarrier
+  %n64 = OpConstant %uint 64
+  %words = OpTypeArray %uint %n64
+  %input_uint = OpTypePointer Input %uint
+  %input_ulong = OpTypePointer Input %ulong
+  %global_uint = OpTypePointer CrossWorkgroup %uint
+  %local_words = OpTypePointer Workgroup %words
+  %local_uint = OpTypePointer Workgroup %uint
+  %zero = OpConstant %uint 0
+  %one = OpConstant %uint 1
+  %two = OpConstant %uint 2
+  %three = OpConstant %uint 3
+  %thousand = OpConstant %uint 1000
+  %group = OpConstant %uint 2
+  %order = OpConstant %uint 0x108
+  %item_id = OpVariable %input_ulong Input
+  %sub_group_id = OpVariable %input_uint Input
+  %shared = OpVariable %local_words Workgroup
+  %signature = OpTypeFunction %void %global_uint %uint
+  %k = OpFunction %void None %signature
+  %out = OpFunctionParameter %global_uint
+  %last = OpFunctionParameter %uint
+  %start = OpLabel
+  %long_item = OpLoad %ulong %item_id
+  %item = OpUConvert %uint %long_item
+  %sub_group = OpLoad %uint %sub_group_id
+  %barrier = OpNamedBarrierInitialize %barrier_t %two
+  %first_two = OpULessThan %bool %sub_group %two
+  OpSelectionMerge %join None
+  OpBranchConditional %first_two %loop %join
+  %loop = OpLabel
+  %round = OpPhi %uint %zero %start %next_round %loop
+  %value = OpPhi %uint %item %start %sum %loop
+  %mine = OpInBoundsAccessChain %local_uint %shared %item
+  %mirror = OpISub %uint %last %item
+  %other = OpInBoundsAccessChain %local_uint %shared %mirror
+  OpStore %mine %value Aligned 4
+  OpMemoryNamedBarrier %barrier %group %order
+  %theirs = OpLoad %uint %other Aligned 4
+  %sum = OpIAdd %uint %theirs %one
+  OpMemoryNamedBarrier %barrier %group %order
+  %next_round = OpIAdd %uint %round %one
+  %more = OpULessThan %bool %next_round %three
+  OpLoopMerge %done %loop None
+  OpBranchConditional %more %loop %done
+  %done = OpLabel
+  OpBranch %join
+  %join = OpLabel
+  %result = OpPhi %uint %thousand %start %sum %done
+  OpControlBarrier %group %group %order
+  %place = OpInBoundsPtrAccessChain %global_uint %out %item
+  OpStore %place %result Aligned 4
+  OpReturn
+  OpFunctionEnd
+)";
+
+TEST_F(SpirvSubGroups, NamedBarriersAreForSomeOfThem) {
+  if (deviceInfo<cl_uint>(CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR) == 0)
+    GTEST_SKIP() << "the device has no named barriers";
+  const OwnedProgram program = programFromText(context, barrier_text);
+  ASSERT_EQ(build(program), CL_SUCCESS) << log(program);
+  const OwnedKernel k = kernel(program, "k");
+  size_t four = 4, items = 0;
+  ASSERT_EQ(cl.clGetKernelSubGroupInfo(k, testDevice(), CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
+                                       sizeof four, &four, sizeof items, &items, nullptr),
+            CL_SUCCESS);
+  ASSERT_EQ(items, 64u);
+  const OwnedMem out = upload(std::vector<cl_uint>(items));
+  set(k, out, cl_uint{31});
+  run(k, {{items}, {items}});
+  const auto values = download<cl_uint>(out);
+  // After an odd number of rounds each has what the mirrored one began with.
+  for (cl_uint i = 0; i < items; ++i) EXPECT_EQ(values[i], i < 32 ? 31 - i + 3 : 1000u) << i;
+}
+
 }  // namespace
 }  // namespace weft::e2e

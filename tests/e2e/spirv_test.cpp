@@ -433,7 +433,7 @@ TEST_F(Spirv, WhatIsNoModuleIsRefused) {
 TEST_F(Spirv, WhatIsMissingIsNamed) {
   std::string text = prelude + scale_entry + built_in + types + scale_body;
   const std::string known = "OpCapability Groups";
-  text.replace(text.find(known), known.size(), "OpCapability NamedBarrier");
+  text.replace(text.find(known), known.size(), "OpCapability Shader");
   const OwnedProgram program = fromSpirv(assemble(text));
   EXPECT_EQ(build(program), CL_BUILD_PROGRAM_FAILURE);
   EXPECT_NE(log(program).find("capability"), std::string::npos) << log(program);
