@@ -117,6 +117,7 @@ void Device::describeDevice() {
   capabilities_.fp16 = platform == Platform::amd || capability() >= half_capability;
   capabilities_.unordered_streams = true;
   capabilities_.runs_ahead = true;
+  capabilities_.fence_group = reinterpret_cast<uintptr_t>(context_->runtime.get());
   capabilities_.printf_buffer_bytes = PrintBuffers::capacity;
   capabilities_.printf = true;
   capabilities_.language_extensions.assign(std::begin(language_extensions),

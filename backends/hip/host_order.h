@@ -55,11 +55,25 @@ class HostOrder {
   void add(const std::shared_ptr<HostPart>& part);
   // Left to who notices the operation's end.
   void leave(const std::shared_ptr<HostPart>& part);
+  // What follows is of the stream's operation of that number.
+  void begin(uint64_t number) { number_ = number; }
+  // Adds to `parts` what operations up to that one have left to others and is not done yet. What
+  // those behind it left is not ready to be done.
+  void addLeft(uint64_t number, std::vector<std::shared_ptr<HostPart>>& parts);
+  // The operation waits for another stream, and for what was left to the host there.
+  void follow(const std::vector<std::shared_ptr<HostPart>>& parts);
 
  private:
   void forget() noexcept;
 
-  std::deque<std::shared_ptr<HostPart>> parts_, left_;  // that are not done, as far as is known
+  struct Left {
+    uint64_t number;
+    std::shared_ptr<HostPart> part;
+  };
+  uint64_t number_ = 0;
+  // That are not done, as far as is known.
+  std::deque<std::shared_ptr<HostPart>> parts_;
+  std::deque<Left> left_, followed_;
 };
 
 }  // namespace weft::hip

@@ -35,11 +35,6 @@ void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
 
 }  // namespace
 
-Fence::Fence(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {
-  Status status = success;
-  event_ = context_->plain_events.take(status);
-}
-
 InOrderStream::InOrderStream(std::shared_ptr<DeviceContext> context, const StreamOptions& options)
     : core_(std::make_shared<StreamCore>(std::move(context), options)),
       thread_([core = core_] { core->run(); }) {}
@@ -57,27 +52,9 @@ Status InOrderStream::wait(const HostWord& word, uint32_t at_least) noexcept {
   if (!api.streamWaitValue32) return not_supported;
   const Current current(api, core_->context->device);
   if (current.status() != success) return current.status();
-  return core_->between(true, [&](StreamHandle stream) {
+  return core_->between([&](StreamHandle stream) {
     return api.streamWaitValue32(stream, word.device, at_least, wait_value_gte, ~0u);
   });
-}
-
-Status InOrderStream::wait(const Fence& fence) noexcept {
-  const Api& api = core_->api;
-  const Current current(api, core_->context->device);
-  if (current.status() != success) return current.status();
-  return core_->between(
-      true, [&](StreamHandle stream) { return api.streamWaitEvent(stream, fence.event(), 0); });
-}
-
-std::unique_ptr<Fence> InOrderStream::record() {
-  const Api& api = core_->api;
-  const Current current(api, core_->context->device);
-  auto fence = std::make_unique<Fence>(core_->context);
-  const auto status = core_->between(false, [&](StreamHandle stream) {
-    return fence->event() ? api.eventRecord(fence->event(), stream) : out_of_memory;
-  });
-  return status == success ? std::move(fence) : nullptr;
 }
 
 void InOrderStream::assist(const std::function<bool()>& done) noexcept {
@@ -91,14 +68,22 @@ UnorderedStream::UnorderedStream(const std::shared_ptr<DeviceContext>& context,
 }
 
 void UnorderedStream::submit(port::Operation& operation) noexcept {
-  // The one with least to do; among equals, the next in turn.
+  choose(operation).submit(operation);
+}
+
+// Right behind what it has to follow anyway: a chain of operations needs no other order than that
+// of one stream. Else the one with least to do; among equals, the next in turn.
+InOrderStream& UnorderedStream::choose(const port::Operation& operation) noexcept {
+  for (const port::Operation* before : operation.behind)
+    for (const auto& stream : streams_)
+      if (stream->core()->endsWith(before->place)) return *stream;
   const size_t first = turn_.fetch_add(1, std::memory_order_relaxed);
   InOrderStream* best = nullptr;
   for (size_t i = 0; i < streams_.size(); ++i) {
     InOrderStream* const stream = streams_[(first + i) % streams_.size()].get();
     if (!best || stream->pending() < best->pending()) best = stream;
   }
-  best->submit(operation);
+  return *best;
 }
 
 void UnorderedStream::flush() noexcept {

@@ -11,20 +11,6 @@
 
 namespace weft::hip {
 
-// A point in a stream that other streams can wait for.
-class Fence {
- public:
-  explicit Fence(std::shared_ptr<DeviceContext> context);
-  Fence(const Fence&) = delete;
-  Fence& operator=(const Fence&) = delete;
-  ~Fence() { context_->plain_events.give(event_); }
-  EventHandle event() const { return event_; }
-
- private:
-  std::shared_ptr<DeviceContext> context_;
-  EventHandle event_ = nullptr;
-};
-
 class InOrderStream final : public port::Stream {
  public:
   // Throws.
@@ -39,12 +25,8 @@ class InOrderStream final : public port::Stream {
   size_t pending() const noexcept { return core_->pending(); }
   const std::shared_ptr<StreamCore>& core() const noexcept { return core_; }
 
-  // Beyond the port, which has no fences yet. What is submitted later waits, on the device.
+  // Beyond the port. What is submitted later waits, on the device.
   Status wait(const HostWord& word, uint32_t at_least) noexcept;
-  Status wait(const Fence& fence) noexcept;
-  // A fence behind what was submitted so far, of the device's part: what the host has to do for a
-  // small read may still be to come. nullptr on failure.
-  std::unique_ptr<Fence> record();
 
  private:
   std::shared_ptr<StreamCore> core_;
@@ -60,6 +42,8 @@ class UnorderedStream final : public port::Stream {
   void assist(const std::function<bool()>& done) noexcept override;
 
  private:
+  InOrderStream& choose(const port::Operation& operation) noexcept;
+
   static constexpr size_t width = 4;
   std::array<std::unique_ptr<InOrderStream>, width> streams_;
   std::atomic<size_t> turn_{0};

@@ -41,10 +41,15 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   flight.operation = &operation;
   flight.submitted = hostNow();
   pending_.fetch_add(1, std::memory_order_relaxed);
+  // One stream's lock at a time.
+  HostParts left;
+  for (const port::Operation* before : operation.behind)
+    if (before->place.lane != this)
+      static_cast<StreamCore*>(before->place.lane)->makeAwaitable(before->place.number, left);
   const std::lock_guard ordered(submitting_);
-  enqueue(flight);
+  enqueue(flight, left);
   const uint64_t marked = std::max(word_written_.load(std::memory_order_relaxed), event_recorded_);
-  const bool recent = sequence_ - marked < most_unmarked;
+  const bool recent = last() - marked < most_unmarked;
   if (recent && flight.status == success && !operation.observed && !flight.end) {
     push(std::move(flight), nullptr);
     return;
@@ -53,10 +58,47 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   push(std::move(flight), &mark);
 }
 
-void StreamCore::enqueue(Flight& flight) noexcept {
+void StreamCore::makeAwaitable(uint64_t number, HostParts& left) noexcept {
+  if (completed_.load(std::memory_order_acquire) >= number) return;
+  const std::lock_guard ordered(submitting_);
+  order_.addLeft(number, left);
+  if (event_recorded_ < number) closeAll(false);
+}
+
+Status StreamCore::hold(StreamHandle other, uint64_t number, bool& held) noexcept {
+  // The lock keeps the event from being recorded anew for something else.
+  const auto locked = queue_.lock();
+  if (locked->ended >= number) return success;
+  const auto mark = std::ranges::find_if(locked->marks, [&](const Mark& mark) {
+    return mark.sequence >= number && mark.event && mark.status == success;
+  });
+  if (mark == locked->marks.end()) return out_of_memory;
+  held = true;
+  return api.streamWaitEvent(other, mark->event, 0);
+}
+
+// A failure is the flight's: it would not be in order. It does not say that this device is lost.
+Status StreamCore::runBehind(const Flight& flight, const HostParts& left) noexcept {
+  order_.follow(left);
+  for (const port::Operation* before : flight.operation->behind) {
+    auto* const lane = static_cast<StreamCore*>(before->place.lane);
+    if (lane == this) continue;
+    bool held = false;
+    const Status status = lane->hold(handle_, before->place.number, held);
+    if (held) held_ = flight.sequence;
+    if (status != success) return status;
+  }
+  return success;
+}
+
+void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
   const Current current(api, context->device);
   flight.status = context->usable(current.status());
-  flight.sequence = ++sequence_;
+  flight.sequence = last() + 1;
+  sequence_.store(flight.sequence, std::memory_order_relaxed);
+  flight.operation->place = {this, flight.sequence};
+  order_.begin(flight.sequence);
+  if (flight.status == success) flight.status = runBehind(flight, left);
   if (flight.status != success) return;
   const port::Operation& operation = *flight.operation;
   const bool timed = operation.timed || operation.wants_start;
@@ -107,11 +149,14 @@ void StreamCore::writeWord(Mark& mark) noexcept {
 void StreamCore::closeBatch(Tell tell) noexcept {
   if (queued_.load(std::memory_order_acquire) == 0) return;
   const std::lock_guard ordered(submitting_);
-  const bool by_word = tell == Tell::by_word && has_word_;
-  if ((by_word ? word_written_.load(std::memory_order_relaxed) : event_recorded_) == sequence_)
-    return;
+  closeAll(tell == Tell::by_word && has_word_);
+}
+
+// Under `submitting_`.
+void StreamCore::closeAll(bool by_word) noexcept {
+  if ((by_word ? word_written_.load(std::memory_order_relaxed) : event_recorded_) == last()) return;
   const Current current(api, context->device);
-  Mark mark{sequence_};
+  Mark mark{last()};
   mark.status = context->usable(current.status());
   if (mark.status == success) by_word ? writeWord(mark) : recordEvent(mark);
   auto locked = queue_.lock();

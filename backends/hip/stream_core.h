@@ -43,13 +43,19 @@ class StreamCore {
   void run() noexcept;
   void stop() noexcept;
 
-  // For what else is put into the stream, between operations. With the device current. `holds`: it
-  // may hold up what comes behind it.
+  // For what else is put into the stream, between operations, and may hold up what comes behind it.
+  // With the device current.
   template <class Call>
-  auto between(bool holds, Call&& call) {
+  auto between(Call&& call) {
     const std::lock_guard ordered(submitting_);
-    if (holds) held_ = sequence_ + 1;
+    held_ = last() + 1;
     return call(handle_);
+  }
+
+  // Is the operation there the last of this stream, and still in it?
+  bool endsWith(const port::Operation::Place& place) const noexcept {
+    return place.lane == this && place.number == last() &&
+           place.number > completed_.load(std::memory_order_relaxed);
   }
 
   size_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
@@ -97,7 +103,17 @@ class StreamCore {
     EventHandle event = nullptr;  // the oldest that can be slept on
   };
 
-  void enqueue(Flight& flight) noexcept;
+  using HostParts = std::vector<std::shared_ptr<HostPart>>;
+
+  uint64_t last() const noexcept { return sequence_.load(std::memory_order_relaxed); }
+  // So that another stream can wait for the operation of that number; adds what is left to the
+  // host of those up to it.
+  void makeAwaitable(uint64_t number, HostParts& left) noexcept;
+  // The other stream waits, on its device, unless the operation has ended.
+  Status hold(StreamHandle other, uint64_t number, bool& held) noexcept;
+  Status runBehind(const Flight& flight, const HostParts& left) noexcept;
+  void enqueue(Flight& flight, const HostParts& left) noexcept;
+  void closeAll(bool by_word) noexcept;
   Mark makeMark(Flight& flight) noexcept;
   void writeWord(Mark& mark) noexcept;
   void recordEvent(Mark& mark) noexcept;
@@ -123,7 +139,7 @@ class StreamCore {
   std::mutex submitting_;  // the order on the device is the order in the queue
   // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind. The
   // word has the lower half of its one.
-  uint64_t sequence_ = 0;
+  std::atomic<uint64_t> sequence_{0};
   std::atomic<uint64_t> word_written_{0};
   uint64_t event_recorded_ = 0;
   HostOrder order_;

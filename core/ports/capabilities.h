@@ -106,6 +106,9 @@ struct Capabilities {
   // An in-order stream is worth feeding ahead: what is submitted behind an unfinished operation
   // starts by itself when that ends, without the host.
   bool runs_ahead = false;
+  // Streams of all devices that say the same number can wait for each other's operations without
+  // the host (Operation::behind); 0: those of this device cannot.
+  uint64_t fence_group = 0;
   bool printf = false;
   bool images = false;
   bool pipes = false;

@@ -127,6 +127,19 @@ class Operation {
   Work work;
   Operation* next = nullptr;  // the stream's, between submit and finished
 
+  // What has to have ended before the device begins this operation, besides what the order of the
+  // stream asks for: operations that were submitted before, to streams of devices of the same
+  // Capabilities::fence_group. submit() alone reads it; until it returns or this operation is told
+  // finished(), they and their streams exist, ended or not. Whether one of them failed is the
+  // submitter's to see.
+  std::span<const Operation* const> behind;
+  // Where the operation is, for those that are to run behind it: the stream's, from submit() on.
+  struct Place {
+    void* lane = nullptr;
+    uint64_t number = 0;
+  };
+  Place place;
+
   // What the submitter wants to know, set before submit(): telling it costs a device whose work is
   // not the host's more than a small kernel does.
   //   timed        start and end are the device's own; else they may be the host's, from when the

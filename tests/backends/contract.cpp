@@ -18,6 +18,9 @@ struct Difference {
 };
 
 constexpr Difference differences[] = {
+    {"cpu", "fences", "its threads take what can run"},
+    {"cpu_one_unit", "fences", "its threads take what can run"},
+    {"cpu_private", "fences", "its threads take what can run"},
     {"fake", "import", "its memory is not the host's"},
     {"fake", "host address", "its memory is not the host's"},
     {"software_gpu", "host address", "its memory is not the host's"},
@@ -29,6 +32,7 @@ constexpr Difference differences[] = {
     {"software_level_zero", "host address", "its memory is not the host's"},
     {"software_level_zero", "alignment to pages", "no more than 256 bytes are asked for"},
     {"software_level_zero", "import", "not yet"},
+    {"software_level_zero", "fences", "not yet"},
     {"software_level_zero", "partition", "a GPU is not partitioned"},
     {"software_level_zero", "services", "only a launch that prints brings a buffer for it"},
     {"software_level_zero", "lane context", "work-items have registers instead"},
@@ -61,6 +65,7 @@ std::shared_ptr<port::Device> fakeDevice() {
   options.manual = false;
   options.seed = 7;
   options.max_delay = std::chrono::microseconds(50);
+  options.fences = true;
   return std::make_shared<FakeDevice>(options);
 }
 

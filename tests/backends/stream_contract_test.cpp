@@ -87,6 +87,57 @@ TEST_P(StreamContract, UnorderedOperationsOverlap) {
   EXPECT_TRUE(second.wait());
 }
 
+// Of other streams. A chain through three of them, longer than what is kept of their ends.
+TEST_P(StreamContract, OperationsRunBehindOthers) {
+  expectHolds("fences", device->capabilities().fence_group != 0);
+  if (device->capabilities().fence_group == 0) return;
+  constexpr size_t count = 600;
+  auto memory = device->allocate(64 * 4, 128);
+  std::vector<uint32_t> values(64, 1);
+  write(*memory, values.data(), 256);
+  std::unique_ptr<port::Stream> queues[] = {stream(), stream(port::Order::unordered), stream()};
+  TestLaunch add(*module, kernelIndex("add_one"), 64);
+  add.memory(memory.get());
+  TestLaunch triple(*module, kernelIndex("scale"), 64);
+  triple.memory(memory.get()).memory(memory.get()).value(3);
+  Operations operations;
+  uint32_t expected = 1;
+  for (size_t i = 0; i < count; ++i) {
+    operations.push_back(std::make_unique<TestOperation>((i % 3 ? add : triple).whole()));
+    expected = i % 3 ? expected + 1 : expected * 3;
+    TestOperation& operation = *operations.back();
+    if (i % 5 == 0) operation.timed = operation.observed = operation.wants_start = false;
+    const port::Operation* const before = i ? operations[i - 1].get() : nullptr;
+    if (before) operation.behind = {&before, 1};
+    queues[i * 7 % 3]->submit(operation);
+  }
+  for (auto& queue : queues) queue->flush();
+  for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+  read(*memory, values.data(), 256);
+  EXPECT_EQ(values, std::vector<uint32_t>(64, expected));
+}
+
+// Two behind one: the first waits, in the middle of its kernel, for the second.
+TEST_P(StreamContract, OperationsRunBehindNothingElse) {
+  if (device->capabilities().fence_group == 0) return;
+  auto memory = device->allocate(64, 128);
+  auto queue = stream(port::Order::unordered);
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 3),
+      setting(*module, kernelIndex("set_flag"), 1);
+  waiting.memory(memory.get());
+  setting.memory(memory.get());
+  port::Fill fill;
+  fill.memory = memory.get();
+  fill.size = 64;
+  TestOperation zero(fill), first(waiting.whole()), second(setting.whole());
+  const port::Operation* const behind[] = {&zero};
+  first.behind = second.behind = behind;
+  queue->submit(zero);
+  queue->submit(first);
+  queue->submit(second);
+  EXPECT_TRUE(zero.wait() && first.wait() && second.wait());
+}
+
 TEST_P(StreamContract, FailureStaysWithItsOperation) {
   auto memory = device->allocate(64 * 4, 128);
   std::vector<uint32_t> values(64, 0);

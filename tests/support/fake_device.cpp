@@ -1,22 +1,19 @@
 #include "tests/support/fake_device.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "backends/common/memory_space.h"
-#include "backends/cpu/launch.h"
-#include "backends/cpu/module.h"
 #include "backends/cpu/target.h"
 #include "core/error.h"
+#include "tests/support/fake_memory.h"
 
 namespace weft::test {
 namespace {
 
 constexpr port::MemorySpace fake_space_base = 200 * spaces_per_backend;
 constexpr port::OperationStatus lost_status = CL_DEVICE_NOT_AVAILABLE;
-// What memory holds before anything is written to it: never what a test expects.
-constexpr int poison = 0xa5;
 
 // One less of something that is to fail a number of times; false when it may succeed.
 bool takeFailure(std::atomic<unsigned>& left) {
@@ -25,6 +22,30 @@ bool takeFailure(std::atomic<unsigned>& left) {
     if (left.compare_exchange_weak(n, n - 1)) return true;
   return false;
 }
+
+// The places of operations that have not run, of all devices.
+class Unfinished {
+ public:
+  uint64_t add() {
+    const std::lock_guard lock(mutex_);
+    return *places_.insert(++last_).first;
+  }
+  void remove(uint64_t place) {
+    const std::lock_guard lock(mutex_);
+    places_.erase(place);
+  }
+  bool hasAny(const std::vector<uint64_t>& places) const {
+    if (places.empty()) return false;
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(places, [&](uint64_t place) { return places_.contains(place); });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  uint64_t last_ = 0;
+  std::set<uint64_t> places_;
+};
+Unfinished unfinished;
 
 port::Capabilities describe(const FakeOptions& options) {
   port::Capabilities c;
@@ -49,23 +70,12 @@ port::Capabilities describe(const FakeOptions& options) {
   c.fp64 = true;
   c.unordered_streams = true;
   c.runs_ahead = options.runs_ahead;
+  c.fence_group = options.fences ? 1 : 0;
   c.printf = true;
   c.memory_space = options.memory_space;
   c.max_sub_devices = options.compute_units > 1 ? options.compute_units : 0;
   return c;
 }
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-
-class FakeModule final : public port::Module {
- public:
-  std::unique_ptr<cpu::Module> library;  // of images with a payload
-  std::vector<std::string> names;
-  std::vector<FakeKernel> functions;  // of images without
-};
 
 }  // namespace
 
@@ -73,36 +83,6 @@ port::MemorySpace newFakeSpace() {
   static std::atomic<port::MemorySpace> next{fake_space_base};
   return next.fetch_add(1);
 }
-
-class FakeMemory final : public port::Memory {
- public:
-  FakeMemory(FakeDevice& device, size_t bytes)
-      : device_(device), space(device.options_.memory_space), size_(bytes) {
-    void* mapped = mmap(nullptr, std::max<size_t>(bytes, 1), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    require(mapped != MAP_FAILED, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
-    bytes_ = static_cast<std::byte*>(mapped);
-    std::memset(bytes_, poison, bytes);
-    device_.allocated_ += bytes;
-  }
-  ~FakeMemory() override {
-    munmap(bytes_, std::max<size_t>(size_, 1));
-    device_.allocated_ -= size_;
-  }
-  size_t size() const override { return size_; }
-  std::byte* host() const override { return nullptr; }
-  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(bytes_); }
-
- private:
-  FakeDevice& device_;
-
- public:
-  const port::MemorySpace space;
-
- private:
-  size_t size_;
-  std::byte* bytes_;
-};
 
 class FakeStream final : public port::Stream {
  public:
@@ -161,8 +141,9 @@ bool FakeDevice::waitForPending(size_t count, std::chrono::milliseconds limit) c
       lock, limit, [&] { return size_t(std::ranges::count_if(entries_, pending)) >= count; });
 }
 
-// Behind another one of its in-order stream?
+// Behind another one of its in-order stream, or one of any that it was told to wait for?
 bool FakeDevice::blocked(const Entry& entry) const {
+  if (unfinished.hasAny(entry.behind)) return true;
   if (streams_[entry.stream] == port::Order::unordered) return false;
   for (const Entry& other : entries_)
     if (other.stream == entry.stream) return &other != &entry;
@@ -208,14 +189,17 @@ bool FakeDevice::finishOperation(port::Operation& operation, port::OperationStat
   return entry != entries_.end() && finishTaken(lock, entry, status);
 }
 
-bool FakeDevice::finishAny(uint64_t choice, port::OperationStatus status, bool only_start) {
+bool FakeDevice::finishAny(uint64_t choice, port::OperationStatus status, Reach reach) {
   std::unique_lock lock(mutex_);
   std::vector<std::deque<Entry>::iterator> able;
-  for (auto e = entries_.begin(); e != entries_.end(); ++e)
-    if (!e->taken && !blocked(*e) && !(only_start && e->started)) able.push_back(e);
+  for (auto e = entries_.begin(); e != entries_.end(); ++e) {
+    const bool there = (reach == Reach::start && e->started) || (reach != Reach::finish && e->ran);
+    if (!e->taken && !there && !blocked(*e)) able.push_back(e);
+  }
   if (able.empty()) return false;
   const auto entry = able[choice % able.size()];
-  return only_start ? startTaken(lock, *entry) : finishTaken(lock, entry, status);
+  if (reach == Reach::start) return startTaken(lock, *entry);
+  return finishTaken(lock, entry, status, reach);
 }
 
 size_t FakeDevice::able() const {
@@ -232,31 +216,49 @@ size_t FakeDevice::finishAll() {
 
 // The entry stays in the list until its end was told, so that those behind it wait.
 bool FakeDevice::finishTaken(std::unique_lock<std::mutex>& lock, std::deque<Entry>::iterator entry,
-                             port::OperationStatus status) {
+                             port::OperationStatus status, Reach reach) {
   entry->taken = true;
-  const bool tell = !entry->started;
-  const bool lost = lost_;
-  if (tell) entry->start = now();
-  const Entry taken = *entry;
-  lock.unlock();
-  port::Operation& operation = *taken.operation;
-  if (tell) operation.started(taken.start);
-  FakeRecord record;
-  record.stream = taken.stream;
-  record.status = lost ? lost_status : status != 0 ? status : execute(operation, record);
-  const port::Nanoseconds end = now();
-  lock.lock();
-  log_.push_back(record);
+  Entry taken = *entry;
   // Others may have come and gone meanwhile: iterators do not last.
   const auto same = [&](const Entry& e) { return e.number == taken.number; };
-  std::find_if(entries_.begin(), entries_.end(), same)->told = true;
+  if (!taken.ran) {
+    runTaken(lock, taken, status);
+    *std::find_if(entries_.begin(), entries_.end(), same) = taken;
+  }
+  Entry& there = *std::find_if(entries_.begin(), entries_.end(), same);
+  there.told = reach == Reach::finish;
+  there.taken = there.told;
+  if (!there.told) {
+    lock.unlock();
+    changed_.notify_all();
+    return true;
+  }
   lock.unlock();
-  operation.finished(record.status, taken.start, end);
+  taken.operation->finished(taken.record.status, taken.start, taken.end);
   lock.lock();
   std::erase_if(entries_, same);
   lock.unlock();
   changed_.notify_all();
   return true;
+}
+
+// Without the lock while it runs, with it afterwards.
+void FakeDevice::runTaken(std::unique_lock<std::mutex>& lock, Entry& entry,
+                          port::OperationStatus status) {
+  const bool lost = lost_;
+  if (!entry.started) entry.start = now();
+  lock.unlock();
+  port::Operation& operation = *entry.operation;
+  if (!std::exchange(entry.started, true)) operation.started(entry.start);
+  FakeRecord& record = entry.record;
+  record.stream = entry.stream;
+  record.status = lost ? lost_status : status != 0 ? status : execute(operation, record);
+  if (record.status != 0) ++failures_;
+  entry.end = now();
+  entry.ran = true;
+  unfinished.remove(operation.place.number);
+  lock.lock();
+  log_.push_back(record);
 }
 
 void FakeDevice::background(unsigned) {
@@ -267,7 +269,13 @@ void FakeDevice::background(unsigned) {
       if (!e->taken && !blocked(*e)) able.push_back(e);
     if (able.empty()) {
       if (stop_) return;
-      changed_.wait(lock);
+      // What others do, nobody tells this device.
+      const bool waits =
+          std::ranges::any_of(entries_, [](const Entry& e) { return !e.behind.empty(); });
+      if (waits)
+        changed_.wait_for(lock, std::chrono::microseconds(50));
+      else
+        changed_.wait(lock);
       continue;
     }
     const auto entry = able[random_() % able.size()];
@@ -327,6 +335,11 @@ void FakeDevice::submit(uint32_t stream, port::Operation& operation) {
     entry.operation = &operation;
     entry.number = submitted_++;
     entry.stream = stream;
+    for (const port::Operation* before : operation.behind) {
+      if (!before->place.lane || !options_.fences) violation("behind what it cannot wait for");
+      entry.behind.push_back(before->place.number);
+    }
+    operation.place = {this, unfinished.add()};
     entries_.push_back(entry);
   }
   changed_.notify_all();
@@ -405,87 +418,6 @@ std::unique_ptr<port::Module> FakeDevice::load(const Image& image) {
     module->functions.push_back(found->second);
   }
   return module;
-}
-
-port::OperationStatus FakeDevice::execute(port::Operation& operation, FakeRecord& record) {
-  using Kind = FakeRecord::Kind;
-  return std::visit(Overloaded{
-                        [](const std::monostate&) { return port::OperationStatus(0); },
-                        [&](const port::HostCall& call) {
-                          record.kind = Kind::host_call;
-                          call.function(call.user);
-                          return port::OperationStatus(0);
-                        },
-                        [&](const auto& request) { return run(request, record); },
-                    },
-                    operation.work);
-}
-
-port::OperationStatus FakeDevice::run(const port::Launch& launch, FakeRecord& record) {
-  const auto& module = *static_cast<FakeModule*>(launch.module);
-  record.kind = FakeRecord::Kind::launch;
-  record.slice = launch.slice;
-  if (launch.kernel >= module.names.size()) return violation("no such kernel in the module");
-  record.kernel = module.names[launch.kernel];
-  for (const port::LaunchArgument& argument : launch.arguments) {
-    if (!argument.memory) continue;
-    const auto* own = dynamic_cast<const FakeMemory*>(argument.memory);
-    if (!own || own->space != options_.memory_space)
-      return violation("kernel argument in another device's memory");
-  }
-  if (!module.library) {
-    if (launch.slice.count() != 0)
-      module.functions[launch.kernel]({*launch.record, launch.slice, launch.arguments});
-    return 0;
-  }
-  port::Launch host = launch;
-  host.module = module.library.get();
-  cpu::LaunchFrame frame;
-  cpu::Scratch scratch;
-  const port::OperationStatus status = frame.prepare(host);
-  return status != 0 ? status : frame.run(0, frame.groups(), scratch);
-}
-
-std::byte* FakeDevice::resolve(const port::Location& location, port::MemorySpace& space) {
-  space = port::host_space;
-  std::byte* base = location.host;
-  if (const auto* fake = dynamic_cast<const FakeMemory*>(location.memory)) {
-    space = fake->space;
-    base = reinterpret_cast<std::byte*>(fake->deviceAddress());
-  } else if (location.memory) {
-    base = location.memory->host();
-  }
-  return base && reaches(space) ? base + location.offset : nullptr;
-}
-
-port::OperationStatus FakeDevice::run(const port::Copy& copy, FakeRecord& record) {
-  record.kind = FakeRecord::Kind::copy;
-  record.bytes = copy.region[0] * copy.region[1] * copy.region[2];
-  const std::byte* from = resolve(copy.source, record.from);
-  std::byte* to = resolve(copy.destination, record.to);
-  if (!from || !to) return violation("copy to or from memory that the device does not reach");
-  for (size_t z = 0; z < copy.region[2]; ++z)
-    for (size_t y = 0; y < copy.region[1]; ++y) {
-      const auto at = [&](const port::Location& l) { return y * l.row_pitch + z * l.slice_pitch; };
-      std::memcpy(to + at(copy.destination), from + at(copy.source), copy.region[0]);
-    }
-  return 0;
-}
-
-port::OperationStatus FakeDevice::run(const port::Fill& fill, FakeRecord& record) {
-  record.kind = FakeRecord::Kind::fill;
-  record.bytes = fill.size * fill.rows * fill.slices;
-  port::Location location;
-  location.memory = fill.memory;
-  location.offset = fill.offset;
-  std::byte* to = resolve(location, record.to);
-  if (!to || record.to != options_.memory_space) return violation("fill of another's memory");
-  for (size_t slice = 0; slice < fill.slices; ++slice)
-    for (size_t row = 0; row < fill.rows; ++row)
-      for (size_t i = 0; i < fill.size; i += fill.pattern_size)
-        std::memcpy(to + slice * fill.slice_pitch + row * fill.row_pitch + i, fill.pattern,
-                    fill.pattern_size);
-  return 0;
 }
 
 FakeBackend::FakeBackend(std::vector<FakeOptions> devices) {

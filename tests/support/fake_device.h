@@ -46,6 +46,7 @@ struct FakeOptions {
   uint32_t base_address_alignment_bytes = 128;
   bool reaches_host = true;    // can its streams copy from and to host memory?
   bool runs_ahead = false;     // do its in-order streams want to be fed ahead?
+  bool fences = false;         // do its streams wait for those of others that do?
   bool reaches_peers = false;  // and other fake devices' memory?
   port::MemorySpace memory_space = port::host_space;  // host: a new one of its own
   std::shared_ptr<FakeClock> clock;                   // manual: a new one when empty
@@ -89,6 +90,10 @@ struct FakeRecord {
 
 inline constexpr uint32_t any_stream = ~0u;
 
+// How far an operation is taken: it is told started(), it has run but nobody knows, or it is told
+// finished().
+enum class Reach : uint8_t { start, run, finish };
+
 // Thread-safe. Destroyed after its streams; operations must have finished by then.
 class FakeDevice final : public port::Device {
  public:
@@ -112,8 +117,8 @@ class FakeDevice final : public port::Device {
   bool fail(port::OperationStatus status, uint32_t stream = any_stream);  // without running it
   // The same for one operation of any stream, out of turn where the stream is unordered.
   bool finishOperation(port::Operation& operation, port::OperationStatus status = 0);
-  // One of those that may run: which, `choice` says. With `only_start` it is just started.
-  bool finishAny(uint64_t choice, port::OperationStatus status = 0, bool only_start = false);
+  // One of those that may run: which, `choice` says.
+  bool finishAny(uint64_t choice, port::OperationStatus status = 0, Reach reach = Reach::finish);
   // How many those are.
   size_t able() const;
   // Until none is pending, those submitted meanwhile included; how many there were.
@@ -130,6 +135,7 @@ class FakeDevice final : public port::Device {
   std::vector<FakeRecord> log() const;
   void clearLog();
   unsigned violations() const { return violations_; }
+  size_t failures() const { return failures_; }  // operations that ended so
   uint64_t allocatedBytes() const { return allocated_; }
   FakeClock& clock() { return *options_.clock; }
 
@@ -153,10 +159,14 @@ class FakeDevice final : public port::Device {
     port::Operation* operation = nullptr;
     uint64_t number = 0;
     uint32_t stream = 0;
+    std::vector<uint64_t> behind;  // places of operations
     bool started = false;
+    bool ran = false;
     bool taken = false;
     bool told = false;  // finished() is being called
     port::Nanoseconds start = 0;
+    port::Nanoseconds end = 0;
+    FakeRecord record;  // once it ran
   };
 
   void submit(uint32_t stream, port::Operation& operation);
@@ -165,8 +175,10 @@ class FakeDevice final : public port::Device {
   std::deque<Entry>::iterator next(uint32_t stream, bool unstarted);
   bool blocked(const Entry& entry) const;
   bool startTaken(std::unique_lock<std::mutex>& lock, Entry& entry);
+  // It may be gone.
   bool finishTaken(std::unique_lock<std::mutex>& lock, std::deque<Entry>::iterator entry,
-                   port::OperationStatus status);
+                   port::OperationStatus status, Reach reach = Reach::finish);
+  void runTaken(std::unique_lock<std::mutex>& lock, Entry& entry, port::OperationStatus status);
   void background(unsigned index);
 
   port::OperationStatus execute(port::Operation& operation, FakeRecord& record);
@@ -194,6 +206,7 @@ class FakeDevice final : public port::Device {
   std::atomic<unsigned> failing_allocations_{0};
   std::atomic<unsigned> failing_loads_{0};
   std::atomic<unsigned> violations_{0};
+  std::atomic<size_t> failures_{0};
   std::atomic<uint64_t> allocated_{0};
   std::vector<std::thread> threads_;
 };

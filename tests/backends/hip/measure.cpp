@@ -208,12 +208,10 @@ void chains(Bench& bench, hip::StreamOptions options) {
     ask(operation, Asked::nothing);
   }
   port::Nanoseconds begin = hip::hostNow();
-  std::vector<std::unique_ptr<hip::Fence>> fences;
   for (int i = 0; i < n; ++i) {
-    auto& stream = *streams[i % 2];
-    if (i) stream.wait(*fences.back());
-    stream.submit(operations[i]);
-    fences.push_back(stream.record());
+    const port::Operation* const before = i ? &operations[i - 1] : nullptr;
+    if (before) operations[i].behind = {&before, 1};
+    streams[i % 2]->submit(operations[i]);
   }
   for (auto& stream : streams) stream->flush();
   operations.back().wait();

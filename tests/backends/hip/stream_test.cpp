@@ -134,18 +134,69 @@ TEST_P(StreamTest, AStreamWaitsForAWordOfTheHost) {
   device->context()->runtime->words.give(word);
 }
 
-TEST_P(StreamTest, AStreamWaitsForAFenceOfAnother) {
+TEST_P(StreamTest, AnOperationRunsBehindOneOfAnotherStream) {
   const auto memory = device->allocate(4, 4);
   const auto second = device->createInOrderStream({});
   GpuLaunchCase spin(*module, "spin", {1, 1, 1}, {1, 1, 1});
   TestOperation first(spin.value(uint64_t(20'000'000)).memory(memory.get()).whole()), then;
+  const port::Operation* const behind[] = {&first};
+  then.behind = behind;
   stream->submit(first);
-  const auto fence = stream->record();
-  ASSERT_NE(fence, nullptr);
-  ASSERT_EQ(second->wait(*fence), hip::success);
   second->submit(then);
   ASSERT_TRUE(first.wait() && then.wait());
   EXPECT_GE(then.end + 100'000, first.end);
+}
+
+TEST_P(StreamTest, AnOperationRunsBehindOneOfAnotherDevice) {
+  if (devices.size() < 2) GTEST_SKIP() << "one device";
+  const auto other = devices[1]->createInOrderStream({});
+  const auto memory = device->allocate(4, 4), copy = devices[1]->allocate(4, 4);
+  const uint32_t zero = 0;
+  write(*memory, &zero, 4);
+  const auto spun = device->allocate(4, 4);
+  GpuLaunchCase spin(*module, "spin", {1, 1, 1}, {1, 1, 1}),
+      add(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  TestOperation first(spin.value(uint64_t(20'000'000)).memory(spun.get()).whole()),
+      second(add.memory(memory.get()).whole());
+  uint32_t seen = 9;
+  TestOperation move(port::Copy{{memory.get()}, {copy.get()}, {4, 1, 1}}),
+      back(copyToHost(*copy, &seen, 4));
+  const port::Operation* const behind[] = {&second};
+  move.behind = behind;
+  second.observed = second.timed = second.wants_start = false;
+  stream->submit(first);
+  stream->submit(second);
+  other->submit(move);
+  other->submit(back);
+  ASSERT_TRUE(first.wait() && second.wait() && move.wait() && back.wait());
+  EXPECT_EQ(seen, 1u);
+}
+
+// The host's part of a small read is left to whoever notices its end, and here that comes late.
+TEST_P(StreamTest, WhatWasReadIsUsedByAnotherStream) {
+  const auto source = device->allocate(4, 4), target = device->allocate(4, 4);
+  const auto second = device->createInOrderStream({});
+  GpuLaunchCase add(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  add.memory(source.get());
+  const uint32_t zero = 0;
+  write(*source, &zero, 4);
+  for (uint32_t i = 0; i < 20; ++i) {
+    auto through = std::make_unique<uint32_t>(99);
+    TestOperation late, old(copyToHost(*source, through.get(), 4)), step(add.whole()),
+        in(copyToDevice(through.get(), *target, 4)), fresh(copyToHost(*source, through.get(), 4));
+    late.on_finished = [] { std::this_thread::sleep_for(5ms); };
+    const port::Operation* const behind[] = {&old};
+    in.behind = behind;
+    stream->submit(late);
+    stream->submit(old);
+    second->submit(in);
+    second->submit(step);
+    second->submit(fresh);
+    ASSERT_TRUE(in.wait() && step.wait() && fresh.wait());
+    ASSERT_TRUE(late.wait() && old.wait());
+    ASSERT_EQ(*through, i + 1);
+    ASSERT_EQ(contents<uint32_t>(*target, 1)[0], i);
+  }
 }
 
 TEST_P(StreamTest, HostCallsRunInStreamOrder) {
