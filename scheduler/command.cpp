@@ -91,11 +91,7 @@ Command::~Command() = default;
 
 void Command::enqueue(WaitList waits) {
   event_wanted_ = waits.event_wanted;
-  for (const Ref<Event>& event : waits)
-    if (queue()->runsAhead() && event->queue() == queue())
-      followInQueue(static_cast<Command&>(*event), true);
-    else
-      waitFor(*event, true);
+  for (const Ref<Event>& event : waits) runBehind(*event);
   queue()->order(*this, ordering(), !waits.empty());
   if (!resolved_) announce(waits);
   // It waits for commands that nobody else may be looking at.
@@ -106,63 +102,40 @@ void Command::enqueue(WaitList waits) {
 void Command::follow(const Ref<Event>& previous) {
   if (!queue()->runsAhead()) return waitFor(*previous, false);
   if (previous->done()) return;
-  followInQueue(static_cast<Command&>(*previous), false);
+  waitForSubmission(static_cast<Command&>(*previous));
   place_ = previous;
 }
 
-void Command::followInQueue(Command& earlier, bool carries_failure) {
+// Or has it been submitted already?
+void Command::waitForSubmission(Command& earlier) {
   Edge& edge = newEdge();
-  edge.set(*this, carries_failure);
-  if (linkTo(earlier.followers_, edge)) return;
-  holdAgain();
-  earlier.letAhead(edge);
-}
-
-// What is ahead of the command in its queue, if that has not ended: from now on it is the caller's
-// to wait for.
-Ref<Event> Command::takePrevious() noexcept {
-  if (!queue() || !queue()->runsAhead()) return nullptr;
-  Ref<Event> previous = std::exchange(place_, {});
-  return previous && !previous->done() ? previous : nullptr;
-}
-
-bool Command::waitForPrevious() noexcept {
-  const Ref<Event> previous = takePrevious();
-  if (!previous) return false;
-  holdAgain();
-  attempt([&] { waitFor(*previous, false); });
-  queue()->flush();
-  releaseGuard();
-  return true;
-}
-
-// May what follows in the queue be submitted once this command was?
-bool Command::leads() const noexcept {
-  return isDeviceWork() && queue() && queue()->runsAhead() && stream_ == &queue()->stream();
-}
-
-void Command::letFollowersGo() noexcept {
-  for (Edge* edge = close(followers_); edge;) {
-    Edge* const next = edge->next;
-    letAhead(*edge);
-    edge = next;
-  }
+  edge.set(*this, false);
+  linkTo(earlier.followers_, edge);
 }
 
 void Command::refused() noexcept {
   const RuntimeScope scope;
-  if (!waitForPrevious()) Event::refused();
+  if (ran_) return conclude();
+  if (!waitForAhead()) Event::refused();
 }
 
 void Command::ready() noexcept {
   const RuntimeScope scope;
+  if (ran_) return conclude();
+  dropEnded();
+  if (dependencyFailed()) return refused();
   if (!resolved_) return resolve();
-  if ((failure_ != CL_SUCCESS || !leads()) && waitForPrevious()) return;
+  if (waitForEnds(failure_ != CL_SUCCESS || !leads())) return;
   if (!leads()) requireInput();
   if (failure_ == CL_SUCCESS && !std::exchange(prepared_, true)) attempt([this] { prepare(); });
-  const bool idle = failure_ != CL_SUCCESS || std::holds_alternative<std::monostate>(work);
-  if (idle && waitForPrevious()) return;
-  if (idle) requireInput();
+  const auto idle = [this] {
+    return failure_ != CL_SUCCESS || std::holds_alternative<std::monostate>(work);
+  };
+  if (!idle()) attempt([this] { gatherAhead(); });
+  if (idle()) {
+    if (waitForAhead()) return;
+    requireInput();
+  }
   if (failure_ != CL_SUCCESS)
     complete(failure_);
   else
@@ -177,11 +150,10 @@ void Command::resolve() noexcept {
   releaseGuard();
 }
 
-// Runs `function` where no caller could catch: its exception is the command's failure.
-template <class F>
-void Command::attempt(F&& function) noexcept {
+// The exception that is being handled.
+void Command::takeFailure() noexcept {
   try {
-    function();
+    throw;
   } catch (const Error& error) {
     failure_ = error.code();
     report(failure_, error.what());
@@ -265,12 +237,11 @@ void Command::submit() noexcept {
   observed = !queue() || event_wanted_ || timed || watched() || stream_ != &queue()->stream();
   Command* const next = context().singleSpace() ? nullptr : nextInQueue();
   if (leads()) {
-    place_ = nullptr;
     const Ref<Command> self(this);  // it may have ended before submit() returns
     step::point();
     submitTo(*stream_);
     step::point();
-    letFollowersGo();
+    tell(close(followers_), CL_SUBMITTED);
   } else {
     step::point();
     submitTo(*stream_);  // and may be gone
@@ -288,6 +259,7 @@ void Command::started(port::Nanoseconds when) noexcept {
 
 void Command::finished(port::OperationStatus status, port::Nanoseconds start,
                        port::Nanoseconds end) noexcept {
+  const RuntimeScope scope;
   times_.started.store(start, std::memory_order_relaxed);
   times_.ended.store(end, std::memory_order_relaxed);
   if (queue()) {  // transfers are counted apart
@@ -295,16 +267,15 @@ void Command::finished(port::OperationStatus status, port::Nanoseconds start,
     counters_->busy_ns.fetch_add(end - start, std::memory_order_relaxed);
   }
   if (status < 0) report(status, whyDeviceFailed(status));
-  // What was submitted ahead of the end of what it depends on learns only now that this failed.
-  // It should not have run, then, so a failure of its own says nothing.
-  if (dependencyFailed() || (status >= 0 && leads() && lostItsInput()))
-    status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  complete(status < 0 ? status : CL_COMPLETE);
+  if (status < 0) failure_ = status;
+  ran_ = true;
+  if (waitForAhead()) return;
+  conclude();
 }
 
 bool Command::lostItsInput() const noexcept {
-  if (!resolution_ || !queue() || !queue()->runsAhead()) return false;
-  if (!State::of(context()).hasLosses()) return false;
+  const bool ahead = queue() && (queue()->runsAhead() || queue()->fenceGroup() != 0);
+  if (!ahead || !resolution_ || !State::of(context()).hasLosses()) return false;
   const auto tickets = State::of(context()).tickets().lock();
   return std::any_of(
       resolution_->accesses.begin(), resolution_->accesses.end(), [](const Access& access) {

@@ -63,6 +63,8 @@ class Command : public Event, protected port::Operation {
   // prepare(), and no function of the application is called. It may be submitted while what is
   // ahead of it in the stream has not ended.
   virtual bool isDeviceWork() const { return false; }
+  // And that is the one operation which the command is.
+  virtual bool isOneOperation() const { return true; }
   // Somebody looks at when the device began and ended it.
   virtual bool isMeasured() const { return queue() && queue()->profiling(); }
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
@@ -76,9 +78,15 @@ class Command : public Event, protected port::Operation {
   virtual Queue::Ordering ordering() const { return Queue::Ordering::command; }
 
   void ready() noexcept override;
-  // In a queue that runs ahead, from within ready(): true when the command now waits for the end of
-  // what is ahead of it, and will be ready again.
-  bool waitForPrevious() noexcept;
+  // From within ready(): true when the command now waits for the end of what it could be submitted
+  // behind, and will be ready again.
+  bool waitForAhead() noexcept { return waitForEnds(true); }
+
+  // As waitFor(dependency, true), but where the devices can wait for each other only until that was
+  // submitted.
+  void runBehind(Event& dependency);
+  // A command of no queue, which has not been started.
+  void runBehind(Command& transfer);
 
  private:
   friend class Queue;
@@ -87,10 +95,7 @@ class Command : public Event, protected port::Operation {
   // Waits until `previous`, which comes before it in its queue, has ended, or where both may run
   // ahead until that was submitted. Only while the guard is held.
   void follow(const Ref<Event>& previous);
-  void followInQueue(Command& earlier, bool carries_failure);
-  Ref<Event> takePrevious() noexcept;
-  bool leads() const noexcept;
-  void letFollowersGo() noexcept;
+  void waitForSubmission(Command& earlier);
   bool lostItsInput() const noexcept;
   void requireInput() noexcept;
 
@@ -103,9 +108,38 @@ class Command : public Event, protected port::Operation {
   void start() noexcept;
   void submit() noexcept;
   void resolve() noexcept;
+  // Runs `function` where no caller could catch: its exception is the command's failure.
   template <class F>
-  void attempt(F&& function) noexcept;
+  void attempt(F&& function) noexcept {
+    try {
+      function();
+    } catch (...) {
+      takeFailure();
+    }
+  }
+  void takeFailure() noexcept;
   void report(cl_int status, const char* why) const noexcept;
+
+  // --- behind what was submitted (run_behind.cpp) ---
+  // Commands of one group can wait for each other on their devices; 0: this one cannot.
+  uint64_t fenceGroup() const noexcept;
+  bool leads() const noexcept;
+  bool isInQueueOrder() const noexcept;
+  bool canFollow(const Command& earlier) const noexcept;
+  bool mayRunBehind(const Event& dependency) const noexcept;
+  void goBehind(Command& earlier);
+  // Is something before it in its in-order queue that has not ended, as far as it knows?
+  bool hasPrevious() const noexcept;
+  // Forgets what has ended, and notes if it failed.
+  void dropEnded() noexcept;
+  // Has the command wait for the ends of what it was to be submitted behind: of all, or of what it
+  // cannot follow on the device. False when there is nothing to wait for.
+  bool linkToEnds(bool all, std::vector<Ref<Queue>>& queues);
+  template <class F>
+  void forEnds(bool all, F&& function);
+  bool waitForEnds(bool all) noexcept;
+  void gatherAhead();
+  void conclude() noexcept;
 
   // --- data ahead of use (prefetch.cpp) ---
   // Says what a command that has to wait is going to touch.
@@ -118,11 +152,18 @@ class Command : public Event, protected port::Operation {
   DeviceCounters* counters_;
   Device* device_;
   port::Stream* stream_;
-  // In an in-order queue that runs ahead: the command before, until this one is submitted. In an
+  // In an in-order queue that runs ahead: the command before, until that has ended. In an
   // out-of-order one: the join that counts it.
   Ref<Event> place_;
-  // Who waits for this command to be submitted, if it is to run ahead of them, or else to end.
+  // Who waits for this command to be submitted, if it leads, or else to end.
   std::atomic<Edge*> followers_{nullptr};
+  // What this command is to be submitted behind, and then what it was, as long as that has not
+  // ended. Its failure is this one's.
+  struct Ahead : pool::Pooled {
+    pool::Vector<Ref<Command>> commands;
+    pool::Vector<const port::Operation*> operations;  // of other streams
+  };
+  std::unique_ptr<Ahead> ahead_;
   Ref<Event> predecessor_;  // in-order, while it is enqueued
   // In-order: waits for this one; this one itself when it was submitted before there was one.
   std::atomic<Command*> successor_{nullptr};
@@ -132,6 +173,7 @@ class Command : public Event, protected port::Operation {
   bool resolved_;
   bool prepared_ = false;
   bool submitted_ = false;
+  bool ran_ = false;  // finished() was called
   bool event_wanted_ = true;
   cl_int failure_ = CL_SUCCESS;
 };

@@ -134,22 +134,6 @@ Edge* Event::close(std::atomic<Edge*>& nodes) noexcept {
   return reversed;
 }
 
-void Event::letAhead(Edge& edge) noexcept {
-  Event* const waiter = edge.waiter();
-  if (edge.carriesFailure()) {
-    waiter->retain();
-    edge.setAhead();
-    if (!push(waiters_, edge)) tellAhead(*waiter, status());
-  }
-  waiter->dependencyDone(CL_COMPLETE, false);
-}
-
-// The end of this node, to a waiter that went ahead of it.
-void Event::tellAhead(Event& waiter, cl_int status) noexcept {
-  if (status < 0) waiter.dependency_failed_.store(true, std::memory_order_release);
-  waiter.release();
-}
-
 bool Event::watched() const noexcept {
   return waiters_.load(std::memory_order_relaxed) != nullptr ||
          sleepers_.load(std::memory_order_relaxed) > 0 || hasCallbacks();
@@ -191,10 +175,7 @@ void Event::tell(Edge* edge, cl_int status) noexcept {
   while (edge) {
     // The waiter, which owns the edge, may be gone once it was told.
     Edge* const next = edge->next;
-    if (edge->ahead())
-      tellAhead(*edge->waiter(), status);
-    else
-      edge->waiter()->dependencyDone(status, edge->carriesFailure());
+    edge->waiter()->dependencyDone(status, edge->carriesFailure());
     edge = next;
   }
 }

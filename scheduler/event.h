@@ -34,17 +34,14 @@ class Edge {
   void set(Event& waiter, bool carries_failure) {
     bits_ = reinterpret_cast<uintptr_t>(&waiter) | (carries_failure ? failure_bit : 0);
   }
-  // The waiter went ahead, and only wants to know of a failure. The edge has a reference to it.
-  void setAhead() { bits_ |= ahead_bit; }
-  Event* waiter() const { return reinterpret_cast<Event*>(bits_ & ~(failure_bit | ahead_bit)); }
+  Event* waiter() const { return reinterpret_cast<Event*>(bits_ & ~failure_bit); }
   bool carriesFailure() const { return bits_ & failure_bit; }
-  bool ahead() const { return bits_ & ahead_bit; }
 
   Edge* next = nullptr;
 
  private:
-  static constexpr uintptr_t failure_bit = 1, ahead_bit = 2;
-  uintptr_t bits_ = 0;  // an event's address is a multiple of 8
+  static constexpr uintptr_t failure_bit = 1;
+  uintptr_t bits_ = 0;  // an event's address is even
 };
 
 struct EventTimes {
@@ -108,15 +105,15 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   // Closes a list and returns its edges, oldest first.
   static Edge* close(std::atomic<Edge*>& nodes) noexcept;
   Edge& newEdge();
-  // Tells the waiters of a closed list that what they wait for has ended.
+  // Tells the waiters of a closed list that what they wait for has come, with that status.
   static void tell(Edge* edges, cl_int status) noexcept;
   // This node has been told of the end of one that it waits for.
   void dependencyDone(cl_int status, bool carries_failure) noexcept;
-  // Lets the waiter of an edge go ahead of this node's end, and keeps the edge where it carries
-  // failure.
-  void letAhead(Edge& edge) noexcept;
   bool dependencyFailed() const noexcept {
     return dependency_failed_.load(std::memory_order_acquire);
+  }
+  void noteFailedDependency() noexcept {
+    dependency_failed_.store(true, std::memory_order_release);
   }
   bool hasCallbacks() const noexcept { return has_callbacks_.load(std::memory_order_relaxed); }
   // Does anybody look at this node's end, as far as is known by now?
@@ -144,7 +141,6 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
 
   Callbacks& callbacks();
   static bool push(std::atomic<Edge*>& nodes, Edge& edge) noexcept;
-  static void tellAhead(Event& waiter, cl_int status) noexcept;
   void fireCallbacks(cl_int status) noexcept;
   void wake() noexcept;
 

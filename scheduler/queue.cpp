@@ -19,6 +19,7 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       property_list_(std::move(list)),
       counters_(State::of(*context_).counters(*device_)),
       runs_ahead_(device_->capabilities().runs_ahead),
+      fence_group_(device_->capabilities().fence_group),
       stream_(device_->port().createStream(outOfOrder() ? port::Order::unordered
                                                         : port::Order::in_order)) {}
 

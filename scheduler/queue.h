@@ -49,6 +49,8 @@ class Queue final : public HandleObject<_cl_command_queue> {
   bool runsAhead() const { return runs_ahead_ && !outOfOrder(); }
   // May a thread that waits for one command only have assist() deal with others of the queue?
   bool mayAssist() const { return runs_ahead_ || !outOfOrder(); }
+  // The device's, port::Capabilities::fence_group.
+  uint64_t fenceGroup() const { return fence_group_; }
 
   void flush();
   // Blocks until everything enqueued before the call has completed.
@@ -79,6 +81,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
   std::vector<cl_queue_properties> property_list_;
   DeviceCounters& counters_;
   const bool runs_ahead_;  // the device does, and its assist() runs nothing but looks for ends
+  const uint64_t fence_group_;
   std::unique_ptr<port::Stream> stream_;
   Guarded<Tail> tail_;
 };

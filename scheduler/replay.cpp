@@ -152,6 +152,7 @@ class ReplayCommand final : public Command {
  private:
   void accesses(AccessList& list) override { list = recording_->accesses(); }
   bool isDeviceWork() const override { return true; }
+  bool isOneOperation() const override { return false; }
 
   void prepare() override {
     const State& state = State::of(context());

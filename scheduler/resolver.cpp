@@ -195,7 +195,7 @@ bool Resolver::reachable(const Residency::Interval& interval) const {
 }
 
 // Whoever made the bytes failed, so this is the status that waiting for its event would have given.
-// True: what is ahead in the command's queue may yet write them, and the command waits for that.
+// True: what the command is to run behind may yet write them, and the command waits for that.
 bool Resolver::waitForContents() {
   for (const Access& access : command_.resolution_->accesses) {
     if (!access.reads) continue;
@@ -203,11 +203,7 @@ bool Resolver::waitForContents() {
     const auto lost =
         std::find_if(first, last, [](const auto& entry) { return entry.second.lost; });
     if (lost == last) continue;
-    if (const Ref<Event> previous = command_.takePrevious()) {
-      command_.waitFor(*previous, false);
-      flushes_.emplace_back(command_.queue());
-      return true;
-    }
+    if (command_.linkToEnds(true, flushes_)) return true;
     throw Error(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
                 "bytes " + std::to_string(lost->first) + " to " + std::to_string(lost->second.end) +
                     " of a memory object were lost when the command that wrote them failed");
@@ -219,7 +215,7 @@ void Resolver::plan(const Access& access) {
   const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
   for (auto it = first; it != last; ++it)
     if (it->second.needsTransfer(space_))
-      command_.waitFor(bring(*access.object, it->first, it->second, space_), true);
+      command_.runBehind(bring(*access.object, it->first, it->second, space_));
 }
 
 TransferCommand& Resolver::bring(MemObject& object, size_t begin, Residency::Interval& interval,

@@ -119,7 +119,7 @@ void SplitLaunch::accesses(AccessList& list) {
 // Called with the dependencies gone, and again when all parts have ended.
 void SplitLaunch::ready() noexcept {
   const RuntimeScope scope;
-  if (waitForPrevious()) return;
+  if (waitForAhead()) return;
   Part* parts = nullptr;
   bool over = false;
   state_.with([&](State& state) {

@@ -15,7 +15,7 @@ class TransferCommand final : public Command {
   // Takes in the bytes up to `end` as well, if they follow those it moves already.
   bool extend(MemObject& object, size_t begin, size_t end, port::MemorySpace source,
               port::MemorySpace target);
-  void after(Event& dependency) { waitFor(dependency, true); }
+  void after(TransferCommand& first) { runBehind(static_cast<Command&>(first)); }
   void launch() noexcept { releaseGuard(); }
 
   port::MemorySpace source() const { return source_; }
@@ -23,6 +23,7 @@ class TransferCommand final : public Command {
   const Claim& claim() const { return claim_; }
 
  private:
+  bool isDeviceWork() const override { return true; }
   void prepare() override;
   bool isMeasured() const override;
   void settle(cl_int status) noexcept override;

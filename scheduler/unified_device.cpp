@@ -72,9 +72,10 @@ port::Capabilities capabilitiesOf(const Devices& members) {
   for (const Ref<Device>& member : members) each.push_back(&member->capabilities());
   port::Capabilities all = partition::common(each);
   all.name = "Weft unified device: " + nameOf(members);
-  all.runs_ahead =
-      members.front()->capabilities().runs_ahead;  // its queues' streams are that one's
-  all.uuid[0] ^= 0x55;                             // another device's
+  // Its queues' streams are that one's.
+  all.runs_ahead = members.front()->capabilities().runs_ahead;
+  all.fence_group = members.front()->capabilities().fence_group;
+  all.uuid[0] ^= 0x55;  // another device's
   return all;
 }
 

@@ -79,13 +79,13 @@ Call callOf(const Step& step) {
 
 enum class Gate : uint8_t { none, opens, fails };  // a user event that the first command waits for
 
-Plan planOf(const std::vector<Step>& steps, Gate gate, size_t memory, bool failures) {
+Plan planOf(const std::vector<Step>& steps, Gate gate, size_t memory, bool failures, bool fences) {
   // So many that they do not fit where there is little memory.
   const int objects = memory == tight ? 3 : 2;
   Plan plan;
   plan.options.failures = failures;
   plan.options.max_devices = 2;
-  plan.devices = {{0, false, memory}, {1, false, plenty}};
+  plan.devices = {{0, fences, memory, fences}, {1, fences, plenty, fences}};
   plan.queues = {{0, false, 0}, {1, false, 0}};
   for (int i = 0; i < objects; ++i) plan.objects.push_back({i, 0, root_bytes, Contents::copied});
   Call event;
@@ -164,41 +164,48 @@ void forPrograms(std::span<const Step> alphabet, size_t length, F&& function) {
   }
 }
 
-TEST(ExploreTest, EveryOrderOfThreeCommands) {
+// On devices that wait for each other, too.
+class ExploreTest : public testing::TestWithParam<bool> {};
+
+TEST_P(ExploreTest, EveryOrderOfThreeCommands) {
   Explored explored;
   forPrograms(steps_of_two_objects, 3, [&](const auto& program) {
-    if (explored.right) explored.add(planOf(program, Gate::none, plenty, false), 0);
+    if (explored.right) explored.add(planOf(program, Gate::none, plenty, false, GetParam()), 0);
   });
   explored.report();
 }
 
-TEST(ExploreTest, EveryOrderBehindAUserEvent) {
+TEST_P(ExploreTest, EveryOrderBehindAUserEvent) {
   Explored explored;
   for (const Gate gate : {Gate::opens, Gate::fails})
     forPrograms(steps_of_two_objects, 3, [&](const auto& program) {
-      if (explored.right) explored.add(planOf(program, gate, plenty, gate == Gate::fails), 0);
+      const bool fails = gate == Gate::fails;
+      if (explored.right) explored.add(planOf(program, gate, plenty, fails, GetParam()), 0);
     });
   explored.report();
 }
 
-TEST(ExploreTest, EveryOrderInAFullDevice) {
+TEST_P(ExploreTest, EveryOrderInAFullDevice) {
   Explored explored;
   forPrograms(steps_of_one_object, 3, [&](const auto& program) {
-    if (explored.right) explored.add(planOf(program, Gate::none, tight, false), 0);
+    if (explored.right) explored.add(planOf(program, Gate::none, tight, false, GetParam()), 0);
   });
   explored.report();
 }
 
-TEST(ExploreTest, EveryFailureInEveryOrder) {
+TEST_P(ExploreTest, EveryFailureInEveryOrder) {
   Explored explored;
   forPrograms(steps_of_two_objects, 2, [&](const auto& program) {
-    if (explored.right) explored.add(planOf(program, Gate::none, plenty, true), 1);
+    if (explored.right) explored.add(planOf(program, Gate::none, plenty, true, GetParam()), 1);
   });
   forPrograms(steps_of_one_object, 2, [&](const auto& program) {
-    if (explored.right) explored.add(planOf(program, Gate::opens, tight, true), 1);
+    if (explored.right) explored.add(planOf(program, Gate::opens, tight, true, GetParam()), 1);
   });
   explored.report();
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, ExploreTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Fences" : "NoFences"; });
 
 }  // namespace
 }  // namespace weft::test::model

@@ -105,7 +105,7 @@ class Reference {
   bool mayHaveRun(const Call& call) const {
     if (call.queue < 0 || call.to.object < 0 || !call.movesData()) return false;
     const QueuePlan& queue = plan_.queues[call.queue];
-    return !queue.out_of_order && runsAhead(queue.device);
+    return (!queue.out_of_order && runsAhead(queue.device)) || plan_.devices[queue.device].fences;
   }
 
   // A failed call: is its status the right one, and what is left of what it writes?
@@ -251,7 +251,8 @@ std::string describe(const Plan& plan) {
   out << "seed " << plan.seed << "\n";
   for (size_t i = 0; i < plan.devices.size(); ++i)
     out << "device " << i << " space " << plan.devices[i].space
-        << (plan.devices[i].peers ? " peers" : "") << " memory " << plan.devices[i].memory << "\n";
+        << (plan.devices[i].peers ? " peers" : "") << (plan.devices[i].fences ? " fences" : "")
+        << " memory " << plan.devices[i].memory << "\n";
   for (size_t i = 0; i < plan.queues.size(); ++i)
     out << "queue " << i << " device " << plan.queues[i].device << " thread "
         << plan.queues[i].thread << (plan.queues[i].out_of_order ? " out of order\n" : "\n");

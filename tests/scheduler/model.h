@@ -54,7 +54,8 @@ struct ObjectPlan {
 struct DevicePlan {
   int space = 0;  // devices of one number share a memory space
   bool peers = false;
-  size_t memory = 0;  // bytes; of those that share a space the same
+  size_t memory = 0;    // bytes; of those that share a space the same
+  bool fences = false;  // its streams wait for those of others that do
 };
 
 // Is a device fed ahead? Half of the fake ones are.

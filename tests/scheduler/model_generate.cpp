@@ -59,7 +59,7 @@ class Generator {
       const size_t memory = shares       ? plan_.devices[d - 1].memory
                             : chance(35) ? 2 * root_bytes
                                          : size_t(1) << 20;
-      plan_.devices.push_back({shares ? plan_.devices[d - 1].space : d, peers, memory});
+      plan_.devices.push_back({shares ? plan_.devices[d - 1].space : d, peers, memory, chance(70)});
     }
     for (int t = 0; t < plan_.options.threads; ++t) {
       const size_t queues = 1 + pick(4);

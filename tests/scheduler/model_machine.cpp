@@ -47,6 +47,7 @@ class FakeMachine final : public Machine {
       options.name = "fake " + std::to_string(d);
       options.reaches_peers = plan.devices[d].peers;
       options.runs_ahead = runsAhead(int(d));
+      options.fences = plan.devices[d].fences;
       options.memory_bytes = plan.devices[d].memory;
       options.base_address_alignment_bytes = uint32_t(plan.options.alignment);
       while (spaces.size() <= size_t(plan.devices[d].space)) spaces.push_back(newFakeSpace());

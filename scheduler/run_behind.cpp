@@ -1,0 +1,135 @@
+// Commands that are submitted behind others which have not ended, and the device keeps the order.
+//
+// Two commands of one in-order queue share its stream. Others have to be of devices whose streams
+// can wait for each other: the later one is let go when the earlier was submitted, remembers it,
+// and tells its stream to wait for it. It ends after all that it was behind, whichever end is seen
+// first: only then is known that none of them failed. So what is entered in memory objects is
+// entered in the order of the edges.
+#include "core/reaper.h"
+#include "scheduler/command.h"
+#include "scheduler/state.h"
+
+namespace weft {
+
+uint64_t Command::fenceGroup() const noexcept {
+  return isDeviceWork() && isOneOperation() ? device_->capabilities().fence_group : 0;
+}
+
+// May others be submitted once this command was?
+bool Command::leads() const noexcept {
+  if (fenceGroup() != 0) return true;
+  return isDeviceWork() && isInQueueOrder();
+}
+
+// Does its stream keep it behind what comes before in its queue?
+bool Command::isInQueueOrder() const noexcept {
+  return queue() && queue()->runsAhead() && stream_ == &queue()->stream();
+}
+
+// On the device, an earlier command that was submitted?
+bool Command::canFollow(const Command& earlier) const noexcept {
+  if (isInQueueOrder() && stream_ == earlier.stream_) return true;
+  const uint64_t group = fenceGroup();
+  return group != 0 && group == earlier.fenceGroup();
+}
+
+void Command::runBehind(Event& dependency) {
+  if (!mayRunBehind(dependency)) return waitFor(dependency, true);
+  goBehind(static_cast<Command&>(dependency));
+}
+
+// As far as is known: which device the other one ends up on may not be settled yet.
+bool Command::mayRunBehind(const Event& dependency) const noexcept {
+  const Queue* const other = dependency.queue();
+  if (!other || dependency.done()) return false;
+  if (other == queue() && other->runsAhead()) return true;
+  return other->fenceGroup() != 0 && other->fenceGroup() == fenceGroup();
+}
+
+void Command::runBehind(Command& transfer) {
+  const uint64_t group = fenceGroup();
+  if (group == 0 || group != transfer.fenceGroup()) return waitFor(transfer, true);
+  goBehind(transfer);
+}
+
+// Failure comes with `ahead_`, not with the edge.
+void Command::goBehind(Command& earlier) {
+  if (!ahead_) ahead_ = std::make_unique<Ahead>();
+  ahead_->commands.emplace_back(&earlier);
+  waitForSubmission(earlier);
+}
+
+bool Command::hasPrevious() const noexcept { return place_ && queue() && queue()->runsAhead(); }
+
+void Command::dropEnded() noexcept {
+  if (hasPrevious() && place_->done()) place_ = nullptr;
+  if (!ahead_) return;
+  std::erase_if(ahead_->commands, [&](const Ref<Command>& earlier) {
+    const cl_int status = earlier->status();
+    if (status < 0) noteFailedDependency();
+    return status <= CL_COMPLETE;
+  });
+  if (ahead_->commands.empty()) ahead_ = nullptr;
+}
+
+// Calls back with what has to end first.
+template <class F>
+void Command::forEnds(bool all, F&& function) {
+  dropEnded();
+  const auto call = [&](Command& earlier) {
+    if (all || !canFollow(earlier)) function(earlier);
+  };
+  if (hasPrevious()) call(static_cast<Command&>(*place_));
+  if (ahead_)
+    for (const Ref<Command>& earlier : ahead_->commands) call(*earlier);
+}
+
+bool Command::linkToEnds(bool all, std::vector<Ref<Queue>>& queues) {
+  bool waits = false;
+  forEnds(all, [&](Command& earlier) {
+    waits = true;
+    waitFor(earlier, false);
+    if (earlier.queue()) queues.emplace_back(earlier.queue());
+  });
+  return waits;
+}
+
+bool Command::waitForEnds(bool all) noexcept {
+  bool waits = false;
+  forEnds(all, [&](Command&) { waits = true; });
+  if (!waits) return false;
+  std::vector<Ref<Queue>> queues;
+  holdAgain();
+  // Should memory run out, it tries again.
+  attempt([&] { linkToEnds(all, queues); });
+  // What is submitted has to be told of. Where this command has run behind it, it will be.
+  if (!ran_)
+    for (const Ref<Queue>& queue : queues) queue->flush();
+  releaseGuard();
+  return true;
+}
+
+// For the stream, which knows by itself what comes before in it.
+void Command::gatherAhead() {
+  const auto gather = [&](Command& earlier) {
+    if (isInQueueOrder() && earlier.stream_ == stream_) return;
+    if (!ahead_) ahead_ = std::make_unique<Ahead>();
+    ahead_->operations.push_back(&earlier);
+  };
+  if (ahead_)
+    for (const Ref<Command>& earlier : ahead_->commands) gather(*earlier);
+  if (hasPrevious()) gather(static_cast<Command&>(*place_));
+  if (ahead_) behind = ahead_->operations;
+}
+
+// What was submitted ahead of the end of what it depends on learns only now that this failed. It
+// should not have run, then, so a failure of its own says nothing.
+void Command::conclude() noexcept {
+  const RuntimeScope scope;
+  dropEnded();
+  if (dependencyFailed() || (failure_ == CL_SUCCESS && leads() && lostItsInput()))
+    failure_ = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  complete(failure_ < 0 ? failure_ : CL_COMPLETE);
+}
+
+}  // namespace weft
