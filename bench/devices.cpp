@@ -1,6 +1,7 @@
 // What the scheduler does with more than one thing at a time: kernels that leave half of the device
 // idle, the memory of several devices, and nothing at all. Sub-devices have memory of their own
 // with WEFT_CPU_PRIVATE_MEMORY=1; without it the same benchmarks run in one memory.
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <thread>
@@ -22,6 +23,10 @@ kernel void add(global const float* a, global float* b, uint rounds) {
   float x = a[i];
   for (uint k = 0; k < rounds; ++k) x = x * 0.5f + 1.0f;
   b[i] = b[i] + x;
+}
+// Right only when the one before it has finished: neither atomic nor commutative.
+kernel void next(global uint* state, uint amount) {
+  state[get_global_id(0)] = state[get_global_id(0)] * 3u + amount;
 }
 )";
 
@@ -121,6 +126,46 @@ void inputsOfAnother(benchmark::State& state, bool ahead) {
   state.counters["idle_us"] = least;
 }
 
+// A chain of commands, each of the other device than the one before: of two buffers in turns, which
+// stay where they are, or all of one.
+void chainOfDevices(benchmark::State& state, size_t bytes, bool moves) {
+  constexpr int links = 1000;
+  const Parts parts;
+  cl::Kernel kernel(parts.program, "next");
+  const size_t numbers = bytes / sizeof(cl_uint);
+  std::vector<cl::CommandQueue> queues;
+  std::vector<cl::Buffer> buffers;
+  for (const cl::Device& device : parts.devices) {
+    queues.emplace_back(parts.context, device);
+    buffers.emplace_back(parts.context, CL_MEM_READ_WRITE, bytes);
+  }
+  for (auto _ : state) {
+    for (const size_t i : {0, 1}) {
+      queues[i].enqueueFillBuffer(buffers[i], cl_uint{1}, 0, bytes);
+      queues[i].finish();
+    }
+    cl_uint expected = 1;
+    std::vector<cl::Event> before;
+    for (int i = 0; i < links; ++i) {
+      const auto at = static_cast<size_t>(i % 2);
+      kernel.setArg(0, buffers[moves ? 0 : at]);
+      kernel.setArg(1, cl_uint(i));
+      if (moves || at == 0) expected = expected * 3u + static_cast<cl_uint>(i);
+      cl::Event event;
+      queues[at].enqueueNDRangeKernel(kernel, cl::NullRange, numbers, cl::NullRange,
+                                      i > 0 ? &before : nullptr, &event);
+      before.assign(1, event);
+    }
+    for (const cl::CommandQueue& queue : queues) queue.flush();
+    before.front().wait();
+    std::vector<cl_uint> result(numbers);
+    queues[0].enqueueReadBuffer(buffers[0], CL_TRUE, 0, bytes, result.data());
+    if (std::count(result.begin(), result.end(), expected) != static_cast<ptrdiff_t>(numbers))
+      reportWrong(state);
+  }
+  state.SetItemsProcessed(state.iterations() * links);
+}
+
 // A launch with access records on one of two devices, nothing to be moved.
 void launchInParts(benchmark::State& state) {
   constexpr int launches = 10000;
@@ -164,6 +209,10 @@ void idle(benchmark::State& state) {
     add("devices/halves/two", halves, 2)->Unit(benchmark::kMillisecond),
     add("devices/input/ahead", inputsOfAnother, true)->Unit(benchmark::kMillisecond),
     add("devices/input/waited", inputsOfAnother, false)->Unit(benchmark::kMillisecond),
+    add("devices/chain/in_place", chainOfDevices, size_t(4) << 10, false)
+        ->Unit(benchmark::kMillisecond),
+    add("devices/chain/64_KiB", chainOfDevices, size_t(64) << 10, true)
+        ->Unit(benchmark::kMillisecond),
     add("devices/launch", launchInParts)->Unit(benchmark::kMillisecond),
     add("devices/idle", idle)->Iterations(2)->Unit(benchmark::kMillisecond),
 };
