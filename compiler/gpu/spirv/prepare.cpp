@@ -1,6 +1,7 @@
 #include "compiler/gpu/spirv/prepare.h"
 
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/CodeGen/ExpandReductions.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -335,6 +336,7 @@ void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine) {
   first.addPass(llvm::SimplifyCFGPass());
   first.addPass(llvm::InferAddressSpacesPass(generic_space));
   first.addPass(llvm::EarlyCSEPass(true));
+  first.addPass(llvm::ExpandReductionsPass());
   llvm::ScalarizerPassOptions by_elements;
   by_elements.ScalarizeLoadStore = true;
   first.addPass(llvm::ScalarizerPass(by_elements));
