@@ -10,6 +10,7 @@
 #include "backends/cpu/backend.h"
 #include "backends/hip/backend.h"
 #include "backends/level_zero/backend.h"
+#include "compiler/client/binaries.h"
 #include "compiler/client/client.h"
 #include "scheduler/unified_device.h"
 
@@ -27,7 +28,7 @@ Platform* makePlatform() {
   std::vector<std::unique_ptr<port::Backend>> backends;
   backends.push_back(cpu::makeBackend());
   backends.push_back(std::make_unique<hip::Backend>());
-  backends.push_back(level_zero::makeBackend());
+  backends.push_back(level_zero::makeBackend(makeBinaryCache()));
   if (gpusFirst()) std::ranges::rotate(backends, backends.begin() + 1);
   auto platform = std::make_unique<Platform>(std::move(backends), makeCompiler());
   addUnifiedDevice(*platform);

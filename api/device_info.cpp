@@ -8,6 +8,7 @@
 #include "api/sub_devices.h"
 #include "api/tables.h"
 #include "api/version.h"
+#include "core/ports/processors.h"
 #include "core/spirv_features.h"
 
 namespace weft::api {
@@ -235,6 +236,7 @@ std::vector<size_t> subGroupSizes(const Device& device) {
 
 std::vector<cl_uint> processors(const Device& device) {
   std::vector<cl_uint> numbers;
+  if (!port::hasProcessors(device.capabilities())) return numbers;
   for (const port::ComputeUnit& unit : device.capabilities().units)
     numbers.push_back(unit.processor);
   return numbers;

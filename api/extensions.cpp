@@ -6,6 +6,7 @@
 
 #include "api/cl_weft_ext.h"
 #include "core/command_buffer_khr.h"
+#include "core/ports/processors.h"
 
 namespace weft::api {
 namespace {
@@ -53,7 +54,8 @@ std::vector<std::string_view> deviceExtensions(const Device& device) {
   if (device.capabilities().max_sub_devices > 0 || !device.isRoot())
     names.emplace_back("cl_ext_device_fission");
   if (device.capabilities().pci) names.emplace_back("cl_khr_pci_bus_info");
-  if (!device.capabilities().units.empty()) names.emplace_back(CL_WEFT_PROCESSORS_EXTENSION_NAME);
+  if (port::hasProcessors(device.capabilities()))
+    names.emplace_back(CL_WEFT_PROCESSORS_EXTENSION_NAME);
   return names;
 }
 

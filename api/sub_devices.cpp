@@ -6,6 +6,7 @@
 
 #include "api/checks.h"
 #include "api/entry.h"
+#include "core/ports/processors.h"
 #include "partition/affinity.h"
 #include "partition/sub_devices.h"
 
@@ -151,6 +152,13 @@ PartitionProperties fromFission(const Scheme& scheme,
   return list;
 }
 
+// Does the scheme give the device two parts or more?
+bool divides(const Scheme& scheme, const Device& device) {
+  if (device.capabilities().max_sub_devices < 2) return false;
+  return isAffinity(scheme) ? affinityDomains(device) != 0
+                            : !port::partsAreDomains(device.capabilities());
+}
+
 // What cl_ext_device_fission calls the same errors.
 constexpr std::pair<cl_int, cl_int> fission_codes[] = {
     {CL_DEVICE_PARTITION_FAILED, CL_DEVICE_PARTITION_FAILED_EXT},
@@ -174,11 +182,10 @@ cl_device_affinity_domain affinityDomains(const Device& device) {
 PartitionProperties partitionSchemes(const Device& device) {
   // "If the device cannot be partitioned (i.e. there is no partitioning scheme supported by the
   // device that will return at least two sub-devices), a value of 0 will be returned."
-  if (device.capabilities().max_sub_devices < 2) return {0};
   PartitionProperties list;
   for (const Scheme& scheme : schemes)
-    if (scheme.name && (!isAffinity(scheme) || affinityDomains(device)))
-      list.push_back(scheme.name);
+    if (scheme.name && divides(scheme, device)) list.push_back(scheme.name);
+  if (list.empty()) list.push_back(0);
   return list;
 }
 
@@ -199,10 +206,8 @@ FissionProperties fissionDomains(const Device& device) {
 
 FissionProperties fissionSchemes(const Device& device) {
   FissionProperties list;
-  const bool divisible = device.capabilities().max_sub_devices >= 2;
   for (const Scheme& scheme : schemes)
-    if (divisible && (!isAffinity(scheme) || affinityDomains(device)))
-      list.push_back(scheme.extension);
+    if (divides(scheme, device)) list.push_back(scheme.extension);
   list.push_back(CL_PROPERTIES_LIST_END_EXT);
   return list;
 }

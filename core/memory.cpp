@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "core/ports/shared_memory.h"
 #include "core/reaper.h"
 #include "core/svm.h"
 
@@ -54,6 +55,14 @@ port::Device* deviceIn(const Context& context, port::MemorySpace space) {
   return nullptr;
 }
 
+// From the device that shares no other; of such, a context has those of one driver.
+std::unique_ptr<port::Memory> allocateShared(const Context& context, size_t bytes) {
+  for (const Ref<Device>& device : context.allDevices())
+    if (auto* const source = dynamic_cast<port::SharedMemorySource*>(&device->port()))
+      if (auto memory = source->allocateShared(bytes)) return memory;
+  return nullptr;
+}
+
 }  // namespace
 
 Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
@@ -82,9 +91,11 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
       return std::make_unique<BorrowedMemory>(use_host_ptr_, bytes_);
     }
     // Devices with memory of their own share only whole pages.
-    if (in_place_ && !context_.singleSpace())
+    if (in_place_ && !context_.singleSpace()) {
+      if (auto shared = allocateShared(context_, wholePages(bytes_))) return shared;
       return device ? device->allocate(wholePages(bytes_), page_bytes)
                     : std::make_unique<HostMemory>(wholePages(bytes_), page_bytes);
+    }
     if (!device) return std::make_unique<HostMemory>(bytes_);
   }
   return device->allocate(bytes_, host_alignment);
@@ -106,7 +117,9 @@ void Storage::releaseClaim(const void* owner) noexcept {
 }
 
 std::unique_ptr<port::Memory> Storage::share(port::MemorySpace space, void* host) const {
-  auto memory = deviceIn(context_, space)->import(host, wholePages(bytes_));
+  // An allocation is whole pages, while a buffer on a part of one ends where it likes.
+  const bool at_page = reinterpret_cast<uintptr_t>(host) % page_bytes == 0;
+  auto memory = deviceIn(context_, space)->import(host, at_page ? wholePages(bytes_) : bytes_);
   require(memory && memory->deviceAddress() == reinterpret_cast<uint64_t>(host),
           CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device cannot use the memory at its address");
   return memory;

@@ -4,13 +4,24 @@
 
 #include <algorithm>
 
+#include "core/ports/processors.h"
 #include "partition/affinity.h"
 #include "partition/placement.h"
 
 namespace weft::partition {
+namespace {
+
+// "CL_INVALID_VALUE [...] if values specified in properties are valid but not supported by the
+// device."
+void requireAnyParts(const Divisible& device) {
+  require(!device.parts_are_domains, CL_INVALID_VALUE, "only affinity domains divide the device");
+}
+
+}  // namespace
 
 Divisible divisible(const port::Capabilities& device) {
-  Divisible whole{device.units, device.max_sub_devices, device.placement};
+  Divisible whole{device.units, device.max_sub_devices, device.placement,
+                  port::partsAreDomains(device)};
   if (!whole.units.empty()) return whole;
   whole.units.resize(device.compute_units);
   for (uint32_t i = 0; i < device.compute_units; ++i)
@@ -19,6 +30,7 @@ Divisible divisible(const port::Capabilities& device) {
 }
 
 std::vector<port::UnitSet> equally(const Divisible& device, uint64_t units_each) {
+  requireAnyParts(device);
   require(units_each > 0, CL_INVALID_VALUE, "sub-devices without compute units");
   require(units_each <= device.units.size(), CL_INVALID_DEVICE_PARTITION_COUNT,
           "more compute units than the device has");
@@ -32,6 +44,7 @@ std::vector<port::UnitSet> equally(const Divisible& device, uint64_t units_each)
 }
 
 std::vector<port::UnitSet> byCounts(const Divisible& device, std::span<const uint64_t> counts) {
+  requireAnyParts(device);
   require(!counts.empty(), CL_INVALID_VALUE, "an empty list of counts");
   require(counts.size() <= device.max_sub_devices && counts.size() <= device.units.size(),
           CL_INVALID_DEVICE_PARTITION_COUNT, "too many sub-devices");
@@ -61,6 +74,7 @@ port::Domain nextDomain(const Divisible& device) {
 }
 
 std::vector<port::UnitSet> byNames(const Divisible& device, std::span<const uint64_t> names) {
+  requireAnyParts(device);
   require(!names.empty(), CL_INVALID_VALUE, "an empty list of names");
   port::UnitSet set;
   for (const uint64_t name : names) {

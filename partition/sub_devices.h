@@ -17,6 +17,7 @@ struct Divisible {
   std::vector<port::ComputeUnit> units;
   uint32_t max_sub_devices = 0;
   port::Placement placement = port::Placement::cores;
+  bool parts_are_domains = false;
 };
 
 // Compute units of which the device says nothing are cores that share nothing.

@@ -1,5 +1,6 @@
 // Commands that run nothing themselves: map, unmap, migrate, marker, barrier. Their work is what
 // residency and the graph do for them. Specification 5.5, 5.7, 5.13.
+#include "core/ports/processors.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
 
@@ -78,7 +79,7 @@ class MigrateCommand final : public Command {
   // Devices that share their memory may still be nearer to some of it than to other.
   void prepare() override {
     const bool to_host = flags_ & CL_MIGRATE_MEM_OBJECT_HOST;
-    if (to_host || queue()->device().capabilities().units.empty()) return;
+    if (to_host || !port::hasProcessors(queue()->device().capabilities())) return;
     for (const auto& object : objects_) object->storage().in(space());
     work =
         port::HostCall{[](void* self) { static_cast<MigrateCommand*>(self)->bringNear(); }, this};

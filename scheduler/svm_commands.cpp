@@ -1,4 +1,5 @@
 // Commands on shared virtual memory. Specification 5.6.
+#include "core/ports/processors.h"
 #include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
@@ -58,7 +59,7 @@ class SvmMigrateCommand final : public Command {
                     cl_mem_migration_flags flags)
       : Command(queue, CL_COMMAND_SVM_MIGRATE_MEM) {
     const bool moves =
-        !(flags & CL_MIGRATE_MEM_OBJECT_HOST) && !queue.device().capabilities().units.empty();
+        !(flags & CL_MIGRATE_MEM_OBJECT_HOST) && port::hasProcessors(queue.device().capabilities());
     for (size_t i = 0; i < pointers.size(); ++i) {
       const SvmAllocation* own = held_.emplace_back(queue.context(), pointers[i]).allocation();
       const bool whole = own && (!sizes || sizes[i] == 0 || sizes[i] == own->size());

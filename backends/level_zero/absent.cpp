@@ -15,7 +15,9 @@ class Absent final : public port::Backend {
 
 }  // namespace
 
-std::unique_ptr<port::Backend> makeBackend(const std::string&) { return makeBackend(); }
-std::unique_ptr<port::Backend> makeBackend() { return std::make_unique<Absent>(); }
+std::unique_ptr<port::Backend> makeBackend(const std::string&, Binaries) {
+  return std::make_unique<Absent>();
+}
+std::unique_ptr<port::Backend> makeBackend(Binaries) { return std::make_unique<Absent>(); }
 
 }  // namespace weft::level_zero

@@ -39,7 +39,8 @@ bool hasRenderNode() {
 
 class Backend final : public port::Backend {
  public:
-  Backend(std::string library, bool asked) : library_(std::move(library)), asked_(asked) {}
+  Backend(std::string library, bool asked, Binaries binaries)
+      : library_(std::move(library)), asked_(asked), binaries_(std::move(binaries)) {}
   std::string_view name() const override { return "level_zero"; }
   std::vector<std::shared_ptr<port::Device>> discover(
       std::vector<port::Diagnostic>& diagnostics) override;
@@ -53,6 +54,7 @@ class Backend final : public port::Backend {
 
   const std::string library_;
   const bool asked_;
+  const Binaries binaries_;
 };
 
 template <class Handle, class Get>
@@ -75,7 +77,7 @@ void Backend::addDriver(const Api& api, ze_driver_handle_t handle, Devices& devi
                            std::to_string(ZE_MINOR_VERSION(version)) + " is too old"});
     return;
   }
-  const auto driver = std::make_shared<Driver>(api, handle);
+  const auto driver = std::make_shared<Driver>(api, handle, devices.empty(), binaries_);
   const auto found = listOf<ze_device_handle_t>(
       [&](auto... list) { return api.deviceGet(handle, list...); }, "the devices");
   for (const ze_device_handle_t device : found) {
@@ -120,12 +122,12 @@ std::vector<std::shared_ptr<port::Device>> Backend::discover(
 
 }  // namespace
 
-std::unique_ptr<port::Backend> makeBackend() {
-  return std::make_unique<Backend>(loader_name, false);
+std::unique_ptr<port::Backend> makeBackend(Binaries binaries) {
+  return std::make_unique<Backend>(loader_name, false, std::move(binaries));
 }
 
-std::unique_ptr<port::Backend> makeBackend(const std::string& library) {
-  return std::make_unique<Backend>(library, true);
+std::unique_ptr<port::Backend> makeBackend(const std::string& library, Binaries binaries) {
+  return std::make_unique<Backend>(library, true, std::move(binaries));
 }
 
 }  // namespace weft::level_zero

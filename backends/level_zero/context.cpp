@@ -17,7 +17,9 @@ constexpr port::Nanoseconds spin_ns = 30'000;
 
 }  // namespace
 
-Driver::Driver(const Api& table, ze_driver_handle_t driver) : api(table), handle(driver) {
+Driver::Driver(const Api& table, ze_driver_handle_t driver, bool is_first,
+               std::shared_ptr<const port::BinaryCache> kept)
+    : api(table), handle(driver), first(is_first), binaries(std::move(kept)) {
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   check(api.contextCreate(handle, &description, &context), "making a context");
 }

@@ -4,23 +4,28 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backends/level_zero/clock.h"
 #include "backends/level_zero/pool.h"
+#include "core/ports/binary_cache.h"
 
 namespace weft::level_zero {
 
 // A driver and its one context. Devices keep it.
 struct Driver {
-  // Throws.
-  Driver(const Api& table, ze_driver_handle_t driver);
+  // `is_first`: of those that have devices. Throws.
+  Driver(const Api& table, ze_driver_handle_t driver, bool is_first,
+         std::shared_ptr<const port::BinaryCache> kept);
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
   ~Driver() { api.contextDestroy(context); }
 
   const Api& api;
   const ze_driver_handle_t handle;
+  const bool first;
+  const std::shared_ptr<const port::BinaryCache> binaries;  // nullptr: nobody keeps them
   ze_context_handle_t context = nullptr;
 };
 
@@ -58,8 +63,8 @@ struct DeviceContext {
   // Of the descriptors of one launch's images.
   static constexpr size_t images_bytes = size_t(16) << 10;
 
-  DeviceContext(std::shared_ptr<Driver> shared, ze_device_handle_t handle)
-      : driver(std::move(shared)), device(handle) {}
+  DeviceContext(std::shared_ptr<Driver> shared, ze_device_handle_t handle, ze_device_handle_t owner)
+      : driver(std::move(shared)), device(handle), memory_owner(owner) {}
 
   // Passes a result on; one that says that the device is lost is remembered.
   ze_result_t note(ze_result_t result) noexcept {
@@ -82,6 +87,8 @@ struct DeviceContext {
   const std::shared_ptr<Driver> driver;
   const Api& api = driver->api;
   const ze_device_handle_t device;
+  const ze_device_handle_t memory_owner;  // the device that `device` is, or is a part of
+  std::string maker;                      // of native code: the driver and the device
   std::atomic<bool> lost{false};
   QueueGroup compute;
   QueueGroup copies;  // that of `compute` where there is no other

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "backends/common/software_images.h"
 #include "backends/level_zero/memory.h"
@@ -41,15 +42,51 @@ T described(ze_structure_type_t type) {
   return properties;
 }
 
+template <class Id>
+std::string textOf(const Id& id) {
+  std::string text;
+  for (const uint8_t byte : id) {
+    constexpr char digits[] = "0123456789abcdef";
+    text += {digits[byte >> 4], digits[byte & 15]};
+  }
+  return text;
+}
+
+// What the vendor calls a compute unit is one execution unit, which runs several threads.
+uint32_t computeUnits(const ze_device_properties_t& device) {
+  return std::max(device.numEUsPerSubslice * device.numSubslicesPerSlice * device.numSlices, 1u);
+}
+
 }  // namespace
 
 Device::Device(std::shared_ptr<Driver> driver, ze_device_handle_t handle, port::MemorySpace space)
-    : context_(std::make_shared<DeviceContext>(std::move(driver), handle)) {
+    : context_(std::make_shared<DeviceContext>(std::move(driver), handle, handle)) {
   capabilities_.memory_space = space;
+  describe();
+  describeTiles();
+}
+
+// All of the memory is every tile's.
+Device::Device(const Device& root, ze_device_handle_t handle, const port::UnitSet& units)
+    : context_(std::make_shared<DeviceContext>(root.context_->driver, handle,
+                                               root.context_->memory_owner)),
+      peers_(root.peers_) {
+  describe();
+  const port::Capabilities own = std::exchange(capabilities_, root.capabilities_);
+  capabilities_.uuid = own.uuid;
+  capabilities_.compute_units = static_cast<uint32_t>(units.size());
+  capabilities_.units.clear();
+  for (const uint32_t unit : units) capabilities_.units.push_back(root.capabilities_.units[unit]);
+  capabilities_.max_sub_devices = 0;
+  require(target_ == root.target_, CL_DEVICE_NOT_AVAILABLE, "a part takes other code");
+}
+
+void Device::describe() {
   describeDevice();
   describeDriver();
   describeCode();
   describeMemory();
+  describeSharedMemory();
   describeSoftwareImages(capabilities_);
   describeQueues();
 }
@@ -65,9 +102,7 @@ void Device::describeDevice() {
   capabilities_.vendor_id = device.vendorId;
   static_assert(sizeof device.uuid.id == sizeof capabilities_.uuid);
   std::memcpy(capabilities_.uuid.data(), device.uuid.id, sizeof device.uuid.id);
-  // What the vendor calls a compute unit is one execution unit, which runs several threads.
-  capabilities_.compute_units =
-      std::max(device.numEUsPerSubslice * device.numSubslicesPerSlice * device.numSlices, 1u);
+  capabilities_.compute_units = computeUnits(device);
   capabilities_.max_clock_mhz = device.coreClockRate;
   capabilities_.max_allocation_bytes = device.maxMemAllocSize;
   // Of this version of the structure: ticks in a second.
@@ -96,6 +131,8 @@ void Device::describeDriver() {
   const uint32_t v = driver.driverVersion;
   capabilities_.driver_version = std::to_string(v >> 24) + "." + std::to_string(v >> 16 & 0xff) +
                                  "." + std::to_string(v & 0xffff);
+  context_->maker = "level_zero " + capabilities_.driver_version + " " + textOf(driver.uuid.id) +
+                    " " + textOf(capabilities_.uuid);
 }
 
 void Device::describeCode() {
@@ -155,6 +192,19 @@ void Device::describeMemory() {
         std::max<uint64_t>(capabilities_.global_cache.bytes, cache.cacheSize);
 }
 
+// A driver knows its own allocations of host memory only, and one of an allocation's devices has to
+// make it: those of other drivers could not use it.
+void Device::describeSharedMemory() {
+  auto access = described<ze_device_memory_access_properties_t>(
+      ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES);
+  check(context_->api.deviceGetMemoryAccessProperties(context_->device, &access),
+        "how the device uses the host's memory");
+  uses_any_memory_ = (access.sharedSystemAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
+  const bool by_driver = (access.hostAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
+  if (uses_any_memory_ || (by_driver && context_->driver->first))
+    capabilities_.shared_memory = port::shares_coarse_buffers;
+}
+
 void Device::describeQueues() {
   const Api& api = context_->api;
   uint32_t count = 0;
@@ -178,6 +228,27 @@ void Device::describeQueues() {
   require(compute.has_value(), CL_DEVICE_NOT_AVAILABLE, "no queue runs kernels");
   context_->compute = *compute;
   context_->copies = copies.value_or(*compute);
+}
+
+// Two parts or more have a domain each; of other numbers nothing can be divided.
+void Device::describeTiles() {
+  const Api& api = context_->api;
+  uint32_t count = 0;
+  if (api.deviceGetSubDevices(context_->device, &count, nullptr) != ZE_RESULT_SUCCESS || count < 2)
+    return;
+  tiles_.resize(count);
+  check(api.deviceGetSubDevices(context_->device, &count, tiles_.data()), "the device's parts");
+  for (uint32_t tile = 0; tile < count; ++tile) {
+    auto part = described<ze_device_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2);
+    check(api.deviceGetProperties(tiles_[tile], &part), "a part's properties");
+    for (uint32_t i = computeUnits(part); i > 0; --i) {
+      port::ComputeUnit& unit = capabilities_.units.emplace_back();
+      unit.core = static_cast<uint32_t>(capabilities_.units.size() - 1);
+      unit.domains[static_cast<size_t>(port::Domain::numa)] = tile;
+    }
+  }
+  capabilities_.compute_units = static_cast<uint32_t>(capabilities_.units.size());
+  capabilities_.max_sub_devices = count;
 }
 
 // A driver may find out whether the peer can be accessed by doing it, which is spared those that
@@ -208,8 +279,29 @@ port::ClockPair Device::clocks() const {
   return {now, now};
 }
 
-std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const port::UnitSet>) {
-  throw Error(CL_DEVICE_PARTITION_FAILED, "a GPU is not partitioned");
+std::vector<std::shared_ptr<port::Device>> Device::partition(std::span<const port::UnitSet> parts) {
+  std::vector<std::shared_ptr<port::Device>> made;
+  for (const port::UnitSet& part : parts)
+    made.push_back(std::make_shared<Device>(*this, handleOf(part), part));
+  return made;
+}
+
+// Of all of the units, or those of one tile.
+ze_device_handle_t Device::handleOf(const port::UnitSet& part) const {
+  const auto& units = capabilities_.units;
+  const bool known = !part.empty() &&
+                     std::ranges::all_of(part, [&](uint32_t unit) { return unit < units.size(); });
+  require(known, CL_INVALID_DEVICE_PARTITION_COUNT, "units that are not there");
+  if (part.size() == units.size()) return context_->device;
+  const uint32_t tile = units[part[0]].in(port::Domain::numa);
+  const auto on_tile = [&](const port::ComputeUnit& unit) {
+    return unit.in(port::Domain::numa) == tile;
+  };
+  const bool whole =
+      std::ranges::all_of(part, [&](uint32_t unit) { return on_tile(units[unit]); }) &&
+      std::ranges::count_if(units, on_tile) == std::ssize(part);
+  require(whole, CL_DEVICE_PARTITION_FAILED, "a part of a GPU is one of its tiles");
+  return tiles_[tile];
 }
 
 std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
@@ -226,7 +318,15 @@ std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
   return allocateDevice(context_, bytes, base_alignment);
 }
 
-std::unique_ptr<port::Memory> Device::import(void*, size_t) { return nullptr; }
+std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
+  if (uses_any_memory_) return importAny(host, bytes);
+  return capabilities_.shared_memory ? importHost(context_->driver, host, bytes) : nullptr;
+}
+
+std::unique_ptr<port::Memory> Device::allocateShared(size_t bytes) {
+  if (uses_any_memory_ || !capabilities_.shared_memory) return nullptr;
+  return allocateHost(context_->driver, bytes);
+}
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");

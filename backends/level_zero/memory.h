@@ -11,6 +11,14 @@ namespace weft::level_zero {
 std::unique_ptr<port::Memory> allocateDevice(std::shared_ptr<DeviceContext> context, size_t bytes,
                                              size_t alignment);
 
+// Memory of the host that all devices of the driver use at its address. Throws
+// CL_MEM_OBJECT_ALLOCATION_FAILURE.
+std::unique_ptr<port::Memory> allocateHost(std::shared_ptr<Driver> driver, size_t bytes);
+// The same, of another owner: nullptr where not all of it is in one such allocation.
+std::unique_ptr<port::Memory> importHost(std::shared_ptr<Driver> driver, void* host, size_t bytes);
+// For devices that use any memory of the host.
+std::unique_ptr<port::Memory> importAny(void* host, size_t bytes);
+
 // Memory of the host through which copies of ordinary memory go.
 class Staging {
  public:

@@ -1,7 +1,7 @@
 #include "backends/level_zero/module.h"
 
 #include <cstring>
-#include <span>
+#include <optional>
 
 #include "backends/common/grid.h"
 #include "core/error.h"
@@ -49,25 +49,54 @@ void Module::destroy() noexcept {
   if (module_) context_->api.moduleDestroy(module_);
 }
 
+ze_result_t Module::create(std::span<const std::byte> code, ze_module_format_t format,
+                           ze_module_build_log_handle_t* log) {
+  const ze_module_desc_t description{ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                     nullptr,
+                                     format,
+                                     code.size(),
+                                     reinterpret_cast<const uint8_t*>(code.data()),
+                                     "",
+                                     nullptr};
+  const ze_result_t result = context_->api.moduleCreate(context_->driver->context, context_->device,
+                                                        &description, &module_, log);
+  if (result != ZE_RESULT_SUCCESS) module_ = nullptr;
+  return result;
+}
+
 void Module::create(const Image& image) {
-  const Api& api = context_->api;
-  const ze_module_desc_t description{
-      ZE_STRUCTURE_TYPE_MODULE_DESC,
-      nullptr,
-      isSpirv(image.payload) ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE,
-      image.payload.size(),
-      reinterpret_cast<const uint8_t*>(image.payload.data()),
-      "",
-      nullptr};
+  const bool is_spirv = isSpirv(image.payload);
+  if (is_spirv && createFromCache(image)) return;
   ze_module_build_log_handle_t log = nullptr;
   const ze_result_t result =
-      api.moduleCreate(context_->driver->context, context_->device, &description, &module_, &log);
+      create(image.payload, is_spirv ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE, &log);
+  const Api& api = context_->api;
   const std::string text = log && result != ZE_RESULT_SUCCESS ? textOf(api, log) : std::string();
   if (log) api.moduleBuildLogDestroy(log);
-  if (result == ZE_RESULT_SUCCESS) return;
-  module_ = nullptr;
-  throw Error(operationStatus(result),
-              "loading the image: " + describe(result) + (text.empty() ? "" : "\n" + text));
+  if (result != ZE_RESULT_SUCCESS)
+    throw Error(operationStatus(result),
+                "loading the image: " + describe(result) + (text.empty() ? "" : "\n" + text));
+  if (is_spirv) keep(image);
+}
+
+bool Module::createFromCache(const Image& image) {
+  const auto& binaries = context_->driver->binaries;
+  const auto native =
+      binaries ? binaries->find(context_->maker, image.payload) : std::optional<port::Bytes>();
+  return native && create(*native, ZE_MODULE_FORMAT_NATIVE, nullptr) == ZE_RESULT_SUCCESS;
+}
+
+void Module::keep(const Image& image) const {
+  const auto& binaries = context_->driver->binaries;
+  size_t bytes = 0;
+  if (!binaries ||
+      context_->api.moduleGetNativeBinary(module_, &bytes, nullptr) != ZE_RESULT_SUCCESS)
+    return;
+  port::Bytes native(bytes);
+  if (bytes > 0 &&
+      context_->api.moduleGetNativeBinary(
+          module_, &bytes, reinterpret_cast<uint8_t*>(native.data())) == ZE_RESULT_SUCCESS)
+    binaries->store(context_->maker, image.payload, std::move(native));
 }
 
 void Module::findKernels(const Image& image) {

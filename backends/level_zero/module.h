@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "backends/level_zero/context.h"
@@ -38,6 +39,12 @@ class Module final : public port::Module {
     bool prints = false;
   };
   void create(const Image& image);
+  // What the driver says. `log` may be nullptr.
+  ze_result_t create(std::span<const std::byte> code, ze_module_format_t format,
+                     ze_module_build_log_handle_t* log);
+  // False where nothing is kept of the program, or nothing that the driver takes.
+  bool createFromCache(const Image& image);
+  void keep(const Image& image) const;
   void findKernels(const Image& image);
   void destroy() noexcept;
   ze_result_t setArguments(const Kernel& kernel, const port::Launch& launch,

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "core/ports/shared_memory.h"
 #include "tests/backends/contract.h"
 
 namespace weft::test {
@@ -77,7 +78,13 @@ TEST_P(MemoryContract, ImportUsesTheHostsMemoryInPlace) {
   // Nothing else may lie in it: while it is imported its pages may be exchanged.
   const std::unique_ptr<void, decltype(&std::free)> pages(std::aligned_alloc(page, page),
                                                           std::free);
-  auto* const host = static_cast<uint32_t*>(pages.get());
+  auto* const source = dynamic_cast<port::SharedMemorySource*>(device.get());
+  const auto shared = source ? source->allocateShared(page) : nullptr;
+  if (shared) {
+    expectHolds("import of any memory", device->import(pages.get(), page) != nullptr);
+    EXPECT_EQ(device->import(shared->host(), 2 * page), nullptr);
+  }
+  auto* const host = static_cast<uint32_t*>(shared ? shared->host() : pages.get());
   for (uint32_t i = 0; i < 4; ++i) host[i] = 5 + i;
   if (device->import(host, page)) {
     expectHolds("import of a part of a page", device->import(host, 16) != nullptr);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -60,6 +61,14 @@ OwnedContext makeContext() {
   OwnedContext context(cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
   if (code) throw std::runtime_error("no context");
   return context;
+}
+
+std::vector<cl_device_partition_property> smallestParts() {
+  const auto schemes =
+      listOf<cl_device_partition_property>(testDevice(), CL_DEVICE_PARTITION_PROPERTIES);
+  if (std::ranges::find(schemes, CL_DEVICE_PARTITION_EQUALLY) != schemes.end())
+    return {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  return {CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN, CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE, 0};
 }
 
 }  // namespace weft::conformance

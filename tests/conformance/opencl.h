@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace weft::conformance {
 
@@ -74,6 +75,20 @@ T info(Function function, Arguments... arguments) {
   if (code != CL_SUCCESS) throw std::runtime_error("query failed: " + std::to_string(code));
   return value;
 }
+
+// What a query of a device answers with a list; fails the test when it does not.
+template <class T>
+std::vector<T> listOf(cl_device_id device, cl_device_info name) {
+  size_t size = 0;
+  cl_int code = cl.clGetDeviceInfo(device, name, 0, nullptr, &size);
+  std::vector<T> list(size / sizeof(T));
+  if (code == CL_SUCCESS) code = cl.clGetDeviceInfo(device, name, size, list.data(), nullptr);
+  if (code != CL_SUCCESS) throw std::runtime_error("query failed: " + std::to_string(code));
+  return list;
+}
+
+// The test device's smallest parts: GPUs have no others than those that share something.
+std::vector<cl_device_partition_property> smallestParts();
 
 template <class T>
 T deviceInfo(cl_device_info name) {

@@ -74,10 +74,11 @@ TEST_F(ProgramTest, BuildChecksItsArguments) {
 TEST_F(ProgramTest, ADeviceOutsideTheContextIsRefused) {
   const auto units = deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
   if (units < 2) GTEST_SKIP() << "the device has no sub-devices";
-  const cl_device_partition_property by_one[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  const auto by_one = smallestParts();
   std::vector<cl_device_id> parts(units);
   cl_uint count = 0;
-  ASSERT_EQ(cl.clCreateSubDevices(testDevice(), by_one, units, parts.data(), &count), CL_SUCCESS);
+  ASSERT_EQ(cl.clCreateSubDevices(testDevice(), by_one.data(), units, parts.data(), &count),
+            CL_SUCCESS);
   const OwnedProgram program = fromSource(scale_source);
   EXPECT_EQ(buildCode(program, 1, parts.data()), CL_INVALID_DEVICE);
   size_t size = 0;

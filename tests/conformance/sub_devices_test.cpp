@@ -18,6 +18,7 @@ class SubDevices : public testing::Test {
     units = deviceInfo<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS);
     if (deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES) < 2)
       GTEST_SKIP() << "the device is not partitioned";
+    parts = smallestParts();
   }
   ~SubDevices() override {
     for (const cl_device_id device : made) cl.clReleaseDevice(device);
@@ -41,10 +42,21 @@ class SubDevices : public testing::Test {
   }
 
   cl_uint units = 0;
+  Properties parts;
   std::vector<cl_device_id> made;
 };
 
-TEST_F(SubDevices, Equally) {
+// Of devices that any compute units of can be a part.
+class FreeSubDevices : public SubDevices {
+ protected:
+  void SetUp() override {
+    SubDevices::SetUp();
+    if (!IsSkipped() && parts[0] != CL_DEVICE_PARTITION_EQUALLY)
+      GTEST_SKIP() << "only affinity domains divide the device";
+  }
+};
+
+TEST_F(FreeSubDevices, Equally) {
   const Properties properties{CL_DEVICE_PARTITION_EQUALLY, 1, 0};
   ASSERT_EQ(partition(properties), CL_SUCCESS);
   EXPECT_EQ(made.size(), units);
@@ -59,7 +71,7 @@ TEST_F(SubDevices, Equally) {
   }
 }
 
-TEST_F(SubDevices, ByCounts) {
+TEST_F(FreeSubDevices, ByCounts) {
   const auto first = static_cast<cl_device_partition_property>(units - 1);
   ASSERT_EQ(partition({CL_DEVICE_PARTITION_BY_COUNTS, first, 1,
                        CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0}),
@@ -70,7 +82,7 @@ TEST_F(SubDevices, ByCounts) {
 }
 
 TEST_F(SubDevices, AreCounted) {
-  ASSERT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, 1, 0}), CL_SUCCESS);
+  ASSERT_EQ(partition(parts), CL_SUCCESS);
   const cl_device_id device = made[0];
   const auto count = [&] {
     return info<cl_uint>(cl.clGetDeviceInfo, device, CL_DEVICE_REFERENCE_COUNT);
@@ -83,7 +95,7 @@ TEST_F(SubDevices, AreCounted) {
 }
 
 TEST_F(SubDevices, MakeAContextOfTheirOwn) {
-  ASSERT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, 1, 0}), CL_SUCCESS);
+  ASSERT_EQ(partition(parts), CL_SUCCESS);
   cl_int code = CL_SUCCESS;
   OwnedContext context(cl.clCreateContext(nullptr, 2, made.data(), nullptr, nullptr, &code));
   ASSERT_EQ(code, CL_SUCCESS);
@@ -94,7 +106,7 @@ TEST_F(SubDevices, MakeAContextOfTheirOwn) {
   EXPECT_EQ(code, CL_INVALID_DEVICE);
 }
 
-TEST_F(SubDevices, RefusesBadArguments) {
+TEST_F(FreeSubDevices, RefusesBadArguments) {
   const Properties equally{CL_DEVICE_PARTITION_EQUALLY, 1, 0};
   cl_device_id device = nullptr;
   cl_uint count = 0;
@@ -111,7 +123,7 @@ TEST_F(SubDevices, RefusesBadArguments) {
   EXPECT_EQ(partition({CL_DEVICE_PARTITION_BY_COUNTS, 0, 0}), CL_INVALID_VALUE);
 }
 
-TEST_F(SubDevices, RefusesMoreThanThereIs) {
+TEST_F(FreeSubDevices, RefusesMoreThanThereIs) {
   const auto too_many = static_cast<cl_device_partition_property>(units) + 1;
   EXPECT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, too_many, 0}),
             CL_INVALID_DEVICE_PARTITION_COUNT);
@@ -137,15 +149,6 @@ constexpr Domain domains[] = {
     {CL_DEVICE_AFFINITY_DOMAIN_L2_CACHE, CL_AFFINITY_DOMAIN_L2_CACHE_EXT},
     {CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE, CL_AFFINITY_DOMAIN_L1_CACHE_EXT},
 };
-
-template <class T>
-std::vector<T> listOf(cl_device_id device, cl_device_info name) {
-  size_t size = 0;
-  EXPECT_EQ(cl.clGetDeviceInfo(device, name, 0, nullptr, &size), CL_SUCCESS);
-  std::vector<T> list(size / sizeof(T));
-  EXPECT_EQ(cl.clGetDeviceInfo(device, name, size, list.data(), nullptr), CL_SUCCESS);
-  return list;
-}
 
 Properties byDomain(cl_device_affinity_domain domain) {
   return {CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN, static_cast<cl_device_partition_property>(domain),
@@ -206,8 +209,18 @@ TEST_F(SubDevices, RefusesBadDomains) {
             CL_INVALID_VALUE);
 }
 
+// "CL_INVALID_VALUE [...] if values specified in properties are valid but not supported by the
+// device."
+TEST_F(SubDevices, SchemesThatItDoesNotListAreRefused) {
+  if (parts[0] == CL_DEVICE_PARTITION_EQUALLY) GTEST_SKIP() << "it lists all";
+  EXPECT_EQ(listOf<cl_device_partition_property>(testDevice(), CL_DEVICE_PARTITION_PROPERTIES),
+            Properties{CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN});
+  EXPECT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, 1, 0}), CL_INVALID_VALUE);
+  EXPECT_EQ(partition({CL_DEVICE_PARTITION_BY_COUNTS, 1, 1, 0, 0}), CL_INVALID_VALUE);
+}
+
 TEST_F(SubDevices, OneUnitIsNotDivided) {
-  ASSERT_EQ(partition({CL_DEVICE_PARTITION_EQUALLY, 1, 0}), CL_SUCCESS);
+  ASSERT_EQ(partition(parts), CL_SUCCESS);
   const cl_device_id one = made[0];
   EXPECT_EQ(info<cl_uint>(cl.clGetDeviceInfo, one, CL_DEVICE_PARTITION_MAX_SUB_DEVICES), 0u);
   EXPECT_EQ(listOf<cl_device_partition_property>(one, CL_DEVICE_PARTITION_PROPERTIES),
@@ -222,7 +235,7 @@ TEST_F(SubDevices, OneUnitIsNotDivided) {
 }
 
 // cl_ext_device_fission.
-class Fission : public SubDevices {
+class Fission : public FreeSubDevices {
  protected:
   using Fissions = std::vector<cl_device_partition_property_ext>;
 

@@ -1,6 +1,8 @@
 // One context of sub-devices and the device they are parts of, with a queue for each.
+// WEFT_TEST_DEVICES=all: of all devices of the platform.
 #pragma once
 
+#include <cstdlib>
 #include <vector>
 
 #include "tests/e2e/fixture.h"
@@ -15,16 +17,16 @@ class SeveralDevices : public Programs {
   // unit has none: it is the only one then.
   void useDevices(const Partition& partition = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1,
                                                 CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0}) {
-    if (units() >= 2) {
+    if (all()) {
       cl_uint count = 0;
-      ASSERT_EQ(cl.clCreateSubDevices(testDevice(), partition.data(), 0, nullptr, &count),
+      ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count),
                 CL_SUCCESS);
       devices.resize(count);
-      ASSERT_EQ(
-          cl.clCreateSubDevices(testDevice(), partition.data(), count, devices.data(), nullptr),
-          CL_SUCCESS);
+      cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
+    } else {
+      if (units() >= 2) divide(partition);
+      devices.push_back(testDevice());
     }
-    devices.push_back(testDevice());
     cl_int code = 1;
     context = OwnedContext(cl.clCreateContext(nullptr, static_cast<cl_uint>(devices.size()),
                                               devices.data(), nullptr, nullptr, &code));
@@ -33,6 +35,21 @@ class SeveralDevices : public Programs {
       queues.emplace_back(cl.clCreateCommandQueue(context, device, 0, &code));
       ASSERT_EQ(code, CL_SUCCESS);
     }
+  }
+  // What GPUs are divided into are their tiles, whatever is wished.
+  void divide(Partition partition) {
+    if (const Partition smallest = smallestParts(); smallest[0] != CL_DEVICE_PARTITION_EQUALLY)
+      partition = smallest;
+    cl_uint count = 0;
+    ASSERT_EQ(cl.clCreateSubDevices(testDevice(), partition.data(), 0, nullptr, &count),
+              CL_SUCCESS);
+    devices.resize(count);
+    ASSERT_EQ(cl.clCreateSubDevices(testDevice(), partition.data(), count, devices.data(), nullptr),
+              CL_SUCCESS);
+  }
+  static bool all() {
+    const char* const wanted = std::getenv("WEFT_TEST_DEVICES");
+    return wanted && std::string_view(wanted) == "all";
   }
   static cl_uint units() { return deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES); }
 

@@ -1,5 +1,5 @@
 // Kernels on shared virtual memory: one address on the host and every device. Runs a second time
-// with devices that have memory of their own.
+// with devices that have memory of their own, and with those of several drivers.
 #include <atomic>
 #include <numeric>
 
@@ -52,6 +52,10 @@ class Svm : public SeveralDevices {
     capabilities = deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
     if (!capabilities) GTEST_SKIP() << "shared virtual memory is not supported";
     useDevices();
+    for (const cl_device_id device : devices)
+      capabilities &=
+          info<cl_device_svm_capabilities>(cl.clGetDeviceInfo, device, CL_DEVICE_SVM_CAPABILITIES);
+    ASSERT_NE(capabilities, 0u) << "one of the devices has no shared virtual memory";
     program = built(source, "-cl-std=CL3.0");
   }
   void TearDown() override {

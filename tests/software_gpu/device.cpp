@@ -78,7 +78,7 @@ Processor& Device::processor() {
     why = answer.message;
   }
   for (const HostRange& range : machine().sharedRanges())
-    if (processor_ && processor_->map(range.address, range.bytes, range.descriptor).ok)
+    if (processor_ && processor_->map(range.address, range.bytes, range.pages).ok)
       shared_.insert(range.address);
   if (!processor_) throw std::runtime_error("a software GPU cannot have its memory: " + why);
   return *processor_;
@@ -87,7 +87,7 @@ Processor& Device::processor() {
 bool Device::share(const HostRange& range) {
   const std::lock_guard once(starting_);
   if (!processor_ || shared_.contains(range.address)) return true;
-  if (!processor_->map(range.address, range.bytes, range.descriptor).ok) return false;
+  if (!processor_->map(range.address, range.bytes, range.pages).ok) return false;
   shared_.insert(range.address);
   return true;
 }
@@ -132,20 +132,20 @@ bool Machine::pinned(const void* host, size_t bytes) const {
 bool Machine::isShared(const void* host) const {
   const std::lock_guard lock(mutex_);
   const HostRange* const range = find(reinterpret_cast<uintptr_t>(host), 1);
-  return range && range->descriptor >= 0;
+  return range && range->pages.descriptor >= 0;
 }
 
 std::vector<HostRange> Machine::sharedRanges() const {
   const std::lock_guard lock(mutex_);
   std::vector<HostRange> ranges;
   for (const auto& [begin, range] : registered_)
-    if (range.descriptor >= 0) ranges.push_back(range);
+    if (range.pages.descriptor >= 0) ranges.push_back(range);
   return ranges;
 }
 
 bool Machine::registerHost(void* host, size_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(host);
-  HostRange range{host, bytes, -1};
+  HostRange range{host, bytes};
   {
     const std::lock_guard lock(mutex_);
     const auto next = registered_.lower_bound(begin);
@@ -153,10 +153,10 @@ bool Machine::registerHost(void* host, size_t bytes) {
     if (next != registered_.begin())
       if (const auto before = std::prev(next); before->first + before->second.bytes > begin)
         return false;
-    range.descriptor = makeShared(host, bytes);
+    range.pages = makeShared(host, bytes);
     registered_.emplace(begin, range);
   }
-  if (range.descriptor < 0) return true;
+  if (range.pages.descriptor < 0) return true;
   for (const auto& device : devices)
     if (!device->share(range)) return unregisterHost(host) && false;
   return true;
@@ -171,9 +171,9 @@ bool Machine::unregisterHost(void* host) {
     range = found->second;
     registered_.erase(found);
   }
-  if (range.descriptor < 0) return true;
+  if (range.pages.descriptor < 0) return true;
   for (const auto& device : devices) device->unshare(range);
-  close(range.descriptor);
+  close(range.pages.descriptor);
   return true;
 }
 

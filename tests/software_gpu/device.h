@@ -27,11 +27,11 @@ struct Settings {
   static Settings fromEnvironment(Faults& faults);
 };
 
-// Registered memory of the application. `descriptor` is -1 where the devices cannot share it.
+// Registered memory of the application.
 struct HostRange {
   void* address = nullptr;
   size_t bytes = 0;
-  int descriptor = -1;
+  SharedPages pages{};
 };
 
 class Device {

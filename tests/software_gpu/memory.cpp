@@ -2,12 +2,19 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <system_error>
 
 namespace weft::software {
@@ -33,6 +40,57 @@ std::byte* mapped(void* wish, size_t bytes, int protection, int flags, int descr
   return static_cast<std::byte*>(address);
 }
 
+struct SharedMapping {
+  dev_t device = 0;
+  ino_t inode = 0;  // 0: it is not shared
+  size_t offset = 0;
+};
+
+// The mapping of all of [host, host + bytes), if that is one of a file and shared.
+SharedMapping findShared(const void* host, size_t bytes) {
+  const auto wanted = reinterpret_cast<uintptr_t>(host);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    size_t offset = 0;
+    unsigned long inode = 0;
+    unsigned major_number = 0, minor_number = 0;
+    char access[5] = "";
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %zx %x:%x %lu", &begin, &end, access, &offset,
+                    &major_number, &minor_number, &inode) != 7 ||
+        wanted < begin || wanted >= end)
+      continue;
+    if (access[3] != 's' || bytes > end - wanted) return {};
+    return {makedev(major_number, minor_number), inode, offset + (wanted - begin)};
+  }
+  return {};
+}
+
+// A descriptor of its own for a file that this process has open; -1 when there is none.
+int openFile(const SharedMapping& mapping) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int descriptor = std::atoi(entry.path().filename().c_str());
+    struct stat status{};
+    if (fstat(descriptor, &status) == 0 && status.st_ino == mapping.inode &&
+        status.st_dev == mapping.device)
+      return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  }
+  return -1;
+}
+
+// Where it is wished, if one of a few wishes can be had: another library's GPUs have the same.
+std::byte* reserved(size_t bytes, int protection, int flags, int descriptor) {
+  constexpr int wishes = 8;
+  for (int i = 0; i < wishes; ++i) {
+    void* const wish = wishedAddress(bytes);
+    std::byte* const address = mapped(wish, bytes, protection, flags, descriptor);
+    if (address == wish) return address;
+    munmap(address, bytes);
+  }
+  return mapped(nullptr, bytes, protection, flags, descriptor);
+}
+
 }  // namespace
 
 SharedBlock::SharedBlock(const char* name, size_t bytes, bool for_host)
@@ -41,12 +99,11 @@ SharedBlock::SharedBlock(const char* name, size_t bytes, bool for_host)
     throw std::system_error(errno, std::generic_category(), "a software GPU's memory");
   constexpr int both = PROT_READ | PROT_WRITE;
   if (for_host) {
-    address_ = access_ = mapped(wishedAddress(bytes), bytes, both, MAP_SHARED, descriptor_);
+    address_ = access_ = reserved(bytes, both, MAP_SHARED, descriptor_);
     return;
   }
   access_ = mapped(nullptr, bytes, both, MAP_SHARED, descriptor_);
-  address_ = mapped(wishedAddress(bytes), bytes, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+  address_ = reserved(bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
 SharedBlock::~SharedBlock() {
@@ -69,10 +126,13 @@ void SharedBlock::discard(size_t offset, size_t bytes) const {
             static_cast<off_t>(bytes));
 }
 
-int makeShared(void* host, size_t bytes) {
-  if (reinterpret_cast<uintptr_t>(host) % page_bytes != 0 || bytes % page_bytes != 0) return -1;
+SharedPages makeShared(void* host, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(host) % page_bytes != 0 || bytes % page_bytes != 0) return {};
+  // What was registered before is shared, too, and its file is closed.
+  if (const SharedMapping mapping = findShared(host, bytes); mapping.inode != 0)
+    if (const int open = openFile(mapping); open >= 0) return {open, mapping.offset};
   const int descriptor = memfd_create("software-gpu-registered", MFD_CLOEXEC);
-  if (descriptor < 0) return -1;
+  if (descriptor < 0) return {};
   const auto* const begin = static_cast<const std::byte*>(host);
   size_t done = 0;
   while (done < bytes) {
@@ -82,9 +142,9 @@ int makeShared(void* host, size_t bytes) {
   }
   if (done == bytes &&
       mmap(host, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0) == host)
-    return descriptor;
+    return {descriptor, 0};
   close(descriptor);
-  return -1;
+  return {};
 }
 
 void* Heap::allocate(size_t bytes) {
@@ -127,14 +187,22 @@ bool Heap::release(void* address) {
   return true;
 }
 
-bool Heap::holds(const void* address, size_t bytes) const {
+std::optional<Heap::Range> Heap::rangeOf(const void* address) const {
   const auto offset =
       static_cast<size_t>(static_cast<const std::byte*>(address) - block_.address());
   const std::lock_guard lock(mutex_);
   auto found = used_.upper_bound(offset);
-  if (found == used_.begin()) return false;
+  if (found == used_.begin()) return std::nullopt;
   --found;
-  return offset + bytes <= found->first + found->second;
+  if (offset >= found->first + found->second) return std::nullopt;
+  return Range{block_.address() + found->first, found->second};
+}
+
+bool Heap::holds(const void* address, size_t bytes) const {
+  const auto range = rangeOf(address);
+  if (!range) return false;
+  const auto* const end = static_cast<const std::byte*>(range->begin) + range->bytes;
+  return bytes <= static_cast<size_t>(end - static_cast<const std::byte*>(address));
 }
 
 size_t Heap::available() const {

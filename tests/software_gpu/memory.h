@@ -35,9 +35,16 @@ class SharedBlock {
   std::byte* access_;
 };
 
-// Puts memory that other processes can map in the place of the application's, with the same
-// contents; nobody may write it meanwhile. -1 unless it is whole pages, which nothing else shares.
-int makeShared(void* host, size_t bytes);
+// Bytes of a file that processes can map; the descriptor is whoever closes it's.
+struct SharedPages {
+  int descriptor = -1;  // -1: they cannot
+  size_t offset = 0;
+};
+
+// Of the application's memory, which has to be whole pages. What is shared already, by whatever it
+// comes from, stays as it is; else memory that processes can map takes its place, with the same
+// contents, and nobody may write it meanwhile.
+SharedPages makeShared(void* host, size_t bytes);
 
 // Parts of a block. Thread-safe.
 class Heap {
@@ -46,6 +53,12 @@ class Heap {
 
   void* allocate(size_t bytes);  // nullptr when there is no room
   bool release(void* address);   // false when nothing begins there
+  struct Range {
+    void* begin;
+    size_t bytes;
+  };
+  // The allocation that holds the byte at `address`, which lies in the block.
+  std::optional<Range> rangeOf(const void* address) const;
   // Does one allocation hold all of it?
   bool holds(const void* address, size_t bytes) const;
   size_t available() const;

@@ -92,12 +92,13 @@ ControlAnswer Processor::ask(const ControlRequest& request, int descriptor) {
   return answer;
 }
 
-ControlAnswer Processor::map(const void* address, size_t bytes, int descriptor) {
+ControlAnswer Processor::map(const void* address, size_t bytes, const SharedPages& pages) {
   ControlRequest request;
   request.what = Control::map;
   request.address = reinterpret_cast<uint64_t>(address);
   request.bytes = bytes;
-  return ask(request, descriptor);
+  request.offset = pages.offset;
+  return ask(request, pages.descriptor);
 }
 
 ControlAnswer Processor::unmap(const void* address, size_t bytes) {

@@ -18,9 +18,9 @@ class Processor {
   ~Processor();
 
   // All false, with a message, when the process refuses, or has ended.
-  ControlAnswer map(const void* address, size_t bytes, int descriptor);
+  ControlAnswer map(const void* address, size_t bytes, const SharedPages& pages);
   ControlAnswer map(const SharedBlock& block) {
-    return map(block.address(), block.bytes(), block.descriptor());
+    return map(block.address(), block.bytes(), {block.descriptor(), 0});
   }
   ControlAnswer unmap(const void* address, size_t bytes);
   ControlAnswer load(const void* image, size_t bytes);

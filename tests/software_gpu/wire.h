@@ -14,7 +14,7 @@ inline constexpr size_t max_parameters = 512;
 inline constexpr size_t name_bytes = 1024;
 
 enum class Control : uint32_t {
-  map,     // a descriptor comes along; at `address`, `bytes` long
+  map,     // a descriptor comes along; its `bytes` from `offset`, at `address`
   unmap,   // `bytes` from `address`
   open,    // a descriptor comes along: a new stream's socket
   load,    // a descriptor comes along: a shared object; the answer's `value` stands for it
@@ -26,6 +26,7 @@ struct ControlRequest {
   Control what{};
   uint64_t address = 0;
   uint64_t bytes = 0;
+  uint64_t offset = 0;
   char name[name_bytes] = {};
 };
 

@@ -37,6 +37,19 @@ ze_result_t listOf(uint32_t available, uint32_t* count, Properties* properties, 
 
 }  // namespace
 
+ze_device_handle_t handleOf(int ordinal, int tile) {
+  static const auto handles = [] {
+    std::vector<ZeDevice> all;
+    for (const auto& device : machine().devices)
+      for (int i = ZeDevice::whole; i < static_cast<int>(tiles_each); ++i)
+        all.push_back({*device, i});
+    return all;
+  }();
+  const auto index =
+      static_cast<size_t>(ordinal) * (tiles_each + 1) + static_cast<size_t>(tile + 1);
+  return reinterpret_cast<ze_device_handle_t>(const_cast<ZeDevice*>(&handles[index]));
+}
+
 namespace entry {
 
 ze_result_t init(ze_init_flags_t) { return ok; }
@@ -57,27 +70,37 @@ ze_result_t driverGetProperties(ze_driver_handle_t, ze_driver_properties_t* prop
 ze_result_t deviceGet(ze_driver_handle_t, uint32_t* count, ze_device_handle_t* devices) {
   const auto& all = machine().devices;
   return list(static_cast<uint32_t>(all.size()), count, devices,
-              [&](uint32_t i) { return reinterpret_cast<ze_device_handle_t>(all[i].get()); });
+              [](uint32_t i) { return handleOf(static_cast<int>(i)); });
 }
-ze_result_t deviceGetSubDevices(ze_device_handle_t, uint32_t* count, ze_device_handle_t*) {
-  *count = 0;
-  return ok;
+ze_result_t deviceGetSubDevices(ze_device_handle_t handle, uint32_t* count,
+                                ze_device_handle_t* tiles) {
+  const auto& device = of<ZeDevice>(handle);
+  if (device.tile != ZeDevice::whole) {
+    *count = 0;
+    return ok;
+  }
+  return list(tiles_each, count, tiles,
+              [&](uint32_t i) { return handleOf(device.device.ordinal(), static_cast<int>(i)); });
 }
 ze_result_t deviceGetProperties(ze_device_handle_t handle, ze_device_properties_t* properties) {
   const Device& device = deviceOf(handle);
+  const int tile = of<ZeDevice>(handle).tile;
   properties->type = ZE_DEVICE_TYPE_GPU;
+  properties->flags = tile == ZeDevice::whole ? 0 : ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
   properties->vendorId = vendor;
   properties->deviceId = static_cast<uint32_t>(device.ordinal());
   properties->coreClockRate = 1000;
   properties->maxMemAllocSize = machine().settings.memory_bytes / 4 * 3;
   properties->numThreadsPerEU = 1;
   properties->physicalEUSimdWidth = 1;
-  properties->numEUsPerSubslice = properties->numSubslicesPerSlice = properties->numSlices = 1;
+  properties->numEUsPerSubslice = properties->numSubslicesPerSlice = 1;
+  properties->numSlices = tile == ZeDevice::whole ? tiles_each : 1;
   properties->timerResolution = properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
                                     ? ticks_per_second
                                     : nanoseconds_per_tick;
   properties->timestampValidBits = properties->kernelTimestampValidBits = timestamp_bits;
   std::memset(properties->uuid.id, device.ordinal() + 1, sizeof properties->uuid.id);
+  properties->uuid.id[0] = static_cast<uint8_t>(tile + 1);
   std::snprintf(properties->name, sizeof properties->name, "Software Level Zero GPU %d",
                 device.ordinal());
   return ok;
@@ -110,6 +133,14 @@ ze_result_t deviceGetMemoryProperties(ze_device_handle_t, uint32_t* count,
                                       ze_device_memory_properties_t* properties) {
   return listOf(1, count, properties,
                 [](auto& one) { one.totalSize = machine().settings.memory_bytes; });
+}
+ze_result_t deviceGetMemoryAccessProperties(ze_device_handle_t,
+                                            ze_device_memory_access_properties_t* properties) {
+  properties->hostAllocCapabilities = properties->deviceAllocCapabilities =
+      ZE_MEMORY_ACCESS_CAP_FLAG_RW;
+  properties->sharedSingleDeviceAllocCapabilities = properties->sharedCrossDeviceAllocCapabilities =
+      properties->sharedSystemAllocCapabilities = 0;
+  return ok;
 }
 ze_result_t deviceGetCacheProperties(ze_device_handle_t, uint32_t* count,
                                      ze_device_cache_properties_t* properties) {

@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -141,6 +144,35 @@ TEST_F(SoftwareLevelZero, FillsAndCopiesRows) {
   for (size_t y = 0; y < 5; ++y)
     for (size_t x = 0; x < 10; ++x) values[(y + 3) * width + x + 4] = 99;
   EXPECT_EQ(contents(2, memory, values.size()), values);
+}
+
+// The driver is given SPIR-V, which it writes down here, and the second time what it made of it.
+TEST_F(SoftwareLevelZero, ModulesAreCompiledOnce) {
+  std::string folder = testing::TempDir() + "modules-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto given = [&] {
+    const std::filesystem::directory_iterator files(folder);
+    return std::distance(begin(files), end(files));
+  };
+  // Nobody has compiled it before.
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  const auto unique = static_cast<cl_uint>(now / 1000);
+  const std::string source =
+      "kernel void number(global uint* data) { data[0] = " + std::to_string(unique) + "u; }\n";
+  for (const int modules : {1, 0}) {
+    setenv("WEFT_SOFTWARE_GPU_MODULES", folder.c_str(), 1);
+    const OwnedKernel number = kernel(source.c_str(), "number");
+    unsetenv("WEFT_SOFTWARE_GPU_MODULES");
+    EXPECT_EQ(given(), modules);
+    for (const auto& file : std::filesystem::directory_iterator(folder)) remove(file.path());
+    std::vector<cl_uint> values{0};
+    const OwnedMem memory = buffer(values);
+    const cl_mem handle = memory;
+    set(number, 0, handle);
+    run(2, number, 1);
+    EXPECT_EQ(contents(2, memory, 1), std::vector<cl_uint>{unique});
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(SoftwareLevelZero, FailedBuildsSayWhy) {

@@ -16,6 +16,13 @@ std::byte* resolve(const void* address, size_t bytes) {
   return const_cast<std::byte*>(static_cast<const std::byte*>(address));
 }
 
+// The allocation that holds the byte.
+std::optional<Heap::Range> rangeOf(const void* address) {
+  if (Device* const device = machine().owner(address)) return device->heap().rangeOf(address);
+  if (!machine().host_block.holds(address)) return std::nullopt;
+  return machine().host_heap.rangeOf(address);
+}
+
 struct Rows {
   std::byte* address;
   size_t pitch;
@@ -65,6 +72,23 @@ ze_result_t memFree(ze_context_handle_t, void* address) {
   Heap& heap = device ? device->heap() : machine().host_heap;
   if (!heap.release(address)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   --machine().faults.alive;
+  return ok;
+}
+ze_result_t memGetAllocProperties(ze_context_handle_t, const void* address,
+                                  ze_memory_allocation_properties_t* properties,
+                                  ze_device_handle_t* device) {
+  Device* const owner = machine().owner(address);
+  const auto type = owner ? ZE_MEMORY_TYPE_DEVICE : ZE_MEMORY_TYPE_HOST;
+  properties->type = rangeOf(address) ? type : ZE_MEMORY_TYPE_UNKNOWN;
+  if (device) *device = owner ? handleOf(owner->ordinal()) : nullptr;
+  return ok;
+}
+ze_result_t memGetAddressRange(ze_context_handle_t, const void* address, void** base,
+                               size_t* bytes) {
+  const auto range = rangeOf(address);
+  if (!range) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (base) *base = range->begin;
+  if (bytes) *bytes = range->bytes;
   return ok;
 }
 

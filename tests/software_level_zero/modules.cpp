@@ -1,8 +1,14 @@
 // Modules: the SPIR-V that the driver is given, compiled for the host.
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <span>
+#include <string_view>
 #include <thread>
+
+#include <spirv-tools/libspirv.hpp>
 
 #include "compiler/client/client.h"
 #include "core/ports/launch.h"
@@ -25,6 +31,38 @@ port::CompileRequest requestFor(const ze_module_desc_t& description) {
   request.features.extensions = {"cl_khr_int64_base_atomics"};
   request.features.feature_macros = {"__opencl_c_generic_address_space"};
   return request;
+}
+
+// Does the module ask for what only some devices have? The validator's OpenCL knows none of it.
+bool asksForOptions(std::span<const uint32_t> words) {
+  constexpr size_t header = 5;
+  constexpr uint32_t capability = 2 << 16 | 17;  // its words and its number
+  constexpr uint32_t float16 = 9, int64_atomics = 12;
+  for (size_t i = header; i + 1 < words.size() && words[i] == capability; i += 2)
+    if (words[i + 1] == float16 || words[i + 1] == int64_atomics) return true;
+  return false;
+}
+
+// What SPIRV-Tools' validator finds; empty when the module is valid.
+std::string faultsOf(std::span<const std::byte> module) {
+  std::vector<uint32_t> words(module.size() / sizeof(uint32_t));
+  std::memcpy(words.data(), module.data(), words.size() * sizeof(uint32_t));
+  std::string text;
+  spvtools::SpirvTools tools(asksForOptions(words) ? SPV_ENV_UNIVERSAL_1_2 : SPV_ENV_OPENCL_2_2);
+  tools.SetMessageConsumer(
+      [&](spv_message_level_t, const char*, const spv_position_t& position, const char* message) {
+        text += std::to_string(position.index) + ": " + message + "\n";
+      });
+  return tools.Validate(words) ? std::string() : "invalid SPIR-V: " + text;
+}
+
+// For other consumers to be tried on it.
+void keep(std::span<const std::byte> module) {
+  const char* const folder = std::getenv("WEFT_SOFTWARE_GPU_MODULES");
+  if (!folder) return;
+  const std::string_view text(reinterpret_cast<const char*>(module.data()), module.size());
+  std::ofstream(folder + ("/" + std::to_string(std::hash<std::string_view>()(text))) + ".spv")
+      << text;
 }
 
 ze_result_t refuse(const std::string& why, ze_module_build_log_handle_t* log) {
@@ -73,14 +111,22 @@ bool fillParameters(const ZeKernel& kernel, const port::GpuLaunch& launch, Launc
 
 // What the processor runs as it is.
 ze_result_t loadModule(Device& device, std::span<const std::byte> code, std::optional<Image> image,
-                       ze_module_handle_t* module, ze_module_build_log_handle_t* log) {
+                       port::Bytes native, ze_module_handle_t* module,
+                       ze_module_build_log_handle_t* log) {
   const ControlAnswer answer = device.processor().load(code.data(), code.size());
   if (!answer.ok) {
     const ze_result_t refused = refuse(answer.message, log);
     return image ? refused : ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
   }
   if (log) hand(log, new std::string);
-  return hand(module, new ZeModule{device, answer.value, std::move(image)});
+  return hand(module, new ZeModule{device, answer.value, std::move(image), std::move(native)});
+}
+
+ze_result_t loadImage(Device& device, Image image, ze_module_handle_t* module,
+                      ze_module_build_log_handle_t* log) {
+  port::Bytes native = writeImage(image);
+  const std::vector<std::byte> code = std::move(image.payload);
+  return loadModule(device, code, std::move(image), std::move(native), module, log);
 }
 
 ze_result_t handKernel(const ZeModule& module, const std::string& symbol, const KernelInfo* info,
@@ -121,17 +167,20 @@ ze_result_t moduleCreate(ze_context_handle_t, ze_device_handle_t handle,
   Device& device = deviceOf(handle);
   if (const ze_result_t result = state(device); result != ok) return result;
   const auto given = std::as_bytes(std::span(description->pInputModule, description->inputSize));
-  if (description->format == ZE_MODULE_FORMAT_NATIVE)
-    return loadModule(device, given, std::nullopt, module, log);
+  if (description->format == ZE_MODULE_FORMAT_NATIVE) {
+    if (auto image = readImage(given)) return loadImage(device, std::move(*image), module, log);
+    return loadModule(device, given, std::nullopt, {}, module, log);
+  }
   if (description->format != ZE_MODULE_FORMAT_IL_SPIRV)
     return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+  keep(given);
+  if (const std::string faults = faultsOf(given); !faults.empty()) return refuse(faults, log);
   static port::Compiler* const compiler = makeCompiler().release();
   const port::CompileResult result = compiler->build(requestFor(*description));
   if (!result.ok) return refuse(result.log, log);
   auto image = readImage(result.image);
   if (!image) return refuse("the image is damaged", log);
-  const std::vector<std::byte> code = std::move(image->payload);
-  return loadModule(device, code, std::move(image), module, log);
+  return loadImage(device, std::move(*image), module, log);
 } catch (const std::exception& error) {
   return refuse(error.what(), log);
 }
@@ -139,6 +188,13 @@ ze_result_t moduleDestroy(ze_module_handle_t handle) {
   auto& module = of<ZeModule>(handle);
   if (!module.device.lost()) module.device.processor().unload(module.handle);
   return destroy<ZeModule>(handle);
+}
+ze_result_t moduleGetNativeBinary(ze_module_handle_t handle, size_t* bytes, uint8_t* native) {
+  const auto& module = of<ZeModule>(handle);
+  if (module.native.empty()) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+  if (native) std::memcpy(native, module.native.data(), std::min(*bytes, module.native.size()));
+  *bytes = module.native.size();
+  return ok;
 }
 ze_result_t buildLogGetString(ze_module_build_log_handle_t log, size_t* bytes, char* text) {
   const auto& full = of<std::string>(log);

@@ -63,6 +63,7 @@ struct ZeModule {
   Device& device;
   uint64_t handle;             // the processor's
   std::optional<Image> image;  // of SPIR-V: what the compiler made of it
+  port::Bytes native;          // written, with its code
 };
 
 struct ZeKernel {
@@ -96,7 +97,17 @@ ze_result_t destroy(Handle handle) {
   return ok;
 }
 
-inline Device& deviceOf(ze_device_handle_t handle) { return of<Device>(handle); }
+// A device, or one of its tiles: their processor and their memory are the device's.
+struct ZeDevice {
+  static constexpr int whole = -1;
+
+  Device& device;
+  int tile = whole;
+};
+inline constexpr uint32_t tiles_each = 2;
+// Of the machine's device with this number.
+ze_device_handle_t handleOf(int ordinal, int tile = ZeDevice::whole);
+inline Device& deviceOf(ze_device_handle_t handle) { return of<ZeDevice>(handle).device; }
 inline ze_result_t state(const Device& device) {
   return device.lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ok;
 }

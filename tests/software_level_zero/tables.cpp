@@ -34,6 +34,7 @@ WEFT_TABLE zeGetDeviceProcAddrTable(ze_api_version_t, ze_device_dditable_t* tabl
   table->pfnGetModuleProperties = entry::deviceGetModuleProperties;
   table->pfnGetCommandQueueGroupProperties = entry::deviceGetQueueGroups;
   table->pfnGetMemoryProperties = entry::deviceGetMemoryProperties;
+  table->pfnGetMemoryAccessProperties = entry::deviceGetMemoryAccessProperties;
   table->pfnGetCacheProperties = entry::deviceGetCacheProperties;
   table->pfnGetP2PProperties = entry::deviceGetP2PProperties;
   table->pfnCanAccessPeer = entry::deviceCanAccessPeer;
@@ -73,6 +74,7 @@ WEFT_TABLE zeGetEventProcAddrTable(ze_api_version_t, ze_event_dditable_t* table)
 WEFT_TABLE zeGetModuleProcAddrTable(ze_api_version_t, ze_module_dditable_t* table) {
   table->pfnCreate = entry::moduleCreate;
   table->pfnDestroy = entry::moduleDestroy;
+  table->pfnGetNativeBinary = entry::moduleGetNativeBinary;
   return ok;
 }
 WEFT_TABLE zeGetModuleBuildLogProcAddrTable(ze_api_version_t,
@@ -93,5 +95,7 @@ WEFT_TABLE zeGetMemProcAddrTable(ze_api_version_t, ze_mem_dditable_t* table) {
   table->pfnAllocDevice = entry::memAllocDevice;
   table->pfnAllocHost = entry::memAllocHost;
   table->pfnFree = entry::memFree;
+  table->pfnGetAllocProperties = entry::memGetAllocProperties;
+  table->pfnGetAddressRange = entry::memGetAddressRange;
   return ok;
 }

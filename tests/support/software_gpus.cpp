@@ -13,7 +13,7 @@ std::unique_ptr<port::Backend> softwareGpus() {
 
 std::unique_ptr<port::Backend> softwareLevelZero() {
   const std::string library = WEFT_SOFTWARE_LEVEL_ZERO;
-  return library.empty() ? nullptr : level_zero::makeBackend(library);
+  return library.empty() ? nullptr : level_zero::makeBackend(library, nullptr);
 }
 
 }  // namespace weft::test

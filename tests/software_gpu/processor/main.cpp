@@ -78,7 +78,7 @@ void fail(ControlAnswer& answer, const char* why) {
 void map(const ControlRequest& request, int descriptor, ControlAnswer& answer) {
   void* const wanted = reinterpret_cast<void*>(request.address);
   answer.ok = mmap(wanted, request.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                   descriptor, 0) == wanted;
+                   descriptor, static_cast<off_t>(request.offset)) == wanted;
   if (!answer.ok) fail(answer, std::strerror(errno));
 }
 
