@@ -119,6 +119,8 @@ TEST_F(ExecuteTest, WithoutOptimisation) {
 TEST_F(ExecuteTest, HalfOnProcessorsWithoutF16c) {
   auto program = request(
       "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+      // Processors with arithmetic on halves would round a product and sum once.
+      "#pragma OPENCL FP_CONTRACT OFF\n"
       "kernel void f(global const ushort* in, global ushort* out, global float* wide) {\n"
       "  size_t i = get_global_id(0); global const half* h = (global const half*)in;\n"
       "  half4 x = vload4(i, h), y = vload4(i ^ 1, h);\n"
