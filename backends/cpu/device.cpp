@@ -197,7 +197,7 @@ Device::Device(std::shared_ptr<const Topology> topology, std::vector<port::Compu
   if (home_.nodes.size() > 1 && settings_.spread == Spread::first_touch) home_.nodes.clear();
   home_.units.resize(home_.nodes.size());
   for (const Seat& seat : seats())
-    if (seat.node != GroupPools::no_node) ++home_.units[seat.node];
+    if (seat.node != Seat::no_node) ++home_.units[seat.node];
   if (settings_.private_memory) capabilities_.memory_space = newMemorySpace();
 }
 

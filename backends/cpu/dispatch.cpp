@@ -15,13 +15,16 @@ namespace {
 
 // Below this an operation is over before a sleeper could be woken for the next one.
 constexpr double tiny_ns = 20'000;
-// From here on several threads are worth their wake-ups.
+// From here on several threads are worth their wake-ups, and their joining where they are awake.
 constexpr double shared_launch_ns = 60'000;
+constexpr double shared_launch_awake_ns = 30'000;
 constexpr uint64_t shared_transfer_bytes = 2 << 20;
 // A launch that runs on one thread looks at the clock this often, and one whose cost is unknown
 // after each group until this much time has gone.
 constexpr double serial_step_ns = 10'000;
-constexpr double minimum_piece_ns = 20'000;
+constexpr double minimum_piece_ns = 10'000;
+// A thread that is wanted elsewhere leaves after a piece.
+constexpr double maximum_piece_ns = 200'000;
 constexpr uint64_t pieces_per_worker = 8;
 constexpr double bytes_per_ns = 8;
 // How many tiny operations of one stream run before other streams have a turn.
@@ -94,8 +97,10 @@ Job::Cut cutLaunch(const LaunchFrame& frame, uint64_t begin, size_t workers) {
   const uint64_t groups = frame.groups() - begin;
   const double per_group = std::max(frame.timing().estimate(frame.itemsPerGroup()), 1e-3);
   const auto least = uint64_t(std::min(minimum_piece_ns / per_group, double(groups)));
+  const auto most = uint64_t(std::min(maximum_piece_ns / per_group, double(groups)));
   const uint64_t fair = groups / (pieces_per_worker * workers);
-  return {begin, frame.groups(), std::max({uint64_t{1}, fair, least})};
+  const uint64_t piece = std::max<uint64_t>(1, std::min(std::max(fair, least), most));
+  return {begin, frame.groups(), piece, double(piece) * per_group};
 }
 
 }  // namespace
@@ -104,11 +109,11 @@ void Executor::considerWaking(Runner& runner, const port::Operation& operation) 
   if (!runner.executor) return;
   const bool tiny = isTiny(operation);
   setHot(runner, tiny);
-  if (ready_streams_.load(std::memory_order_relaxed) == 0 ||
-      idle_workers_.load(std::memory_order_relaxed) == 0)
-    return;
+  if (ready_streams_.load(std::memory_order_relaxed) == 0 || !isAnyIdle()) return;
   Worker* woken = shared_.with([&](Shared& shared) -> Worker* {
-    if (!shared.first || shared.searcher || (tiny && shared.ticker)) return nullptr;
+    if (!shared.first || shared.searcher || (tiny && shared.ticker) ||
+        lingering_.load(std::memory_order_relaxed) != 0)
+      return nullptr;
     shared.searcher = pickSleeper(shared);
     countIdle(shared);
     return shared.searcher;
@@ -135,7 +140,7 @@ Executor::Drained Executor::drain(StreamCore& stream, Runner& runner,
       return Drained::idle;
     }
     // A spare hands the stream on as soon as there is a worker again.
-    const bool relieved = runner.spare && idle_workers_.load() != 0;
+    const bool relieved = runner.spare && isAnyIdle();
     const bool yields =
         assisting ? (*done)() : relieved || (turn_over && ready_streams_.load() != 0);
     if (!yields) continue;
@@ -172,6 +177,7 @@ void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noe
   Runner& runner = Runner::current();
   bool refused = false;
   port::Nanoseconds until = 0;
+  welcomeGuest();
   while (!done()) {
     if (!refused && claim(stream)) {
       refused = drain(stream, runner, &done) == Drained::refused;
@@ -182,11 +188,12 @@ void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noe
     } else if (until == 0) {
       until = now() + assist_spin;
     } else if (now() >= until) {
-      return;
+      break;
     } else {
       pause();
     }
   }
+  guest_.store(Seat::none, std::memory_order_relaxed);
 }
 
 Job* Executor::joinJob(StreamCore& stream) noexcept {
@@ -231,12 +238,10 @@ port::OperationStatus Executor::runLaunch(StreamCore& stream, port::Operation& o
   for (uint64_t done = 0; done < groups;) {
     const uint64_t left = groups - done;
     const double expected = frame.timing().estimate(left * frame.itemsPerGroup());
-    if (mayShare() && left > 1 && expected > shared_launch_ns) {
-      Job* job = newJob(runner);
-      if (job && job->frame.prepare(launch) == CL_SUCCESS) {
+    if (mayShare() && left > 1 && expected > shareableNs()) {
+      Job* const job = newJob();
+      if (job && beginLaunch(*job, stream, operation, start, done)) {
         taken_over = true;
-        assignGroups(*job, launch, done);
-        job->begin(true, stream, operation, start, cutLaunch(job->frame, done, width()));
         runJob(*job, runner);
         return CL_SUCCESS;
       }
@@ -251,12 +256,28 @@ port::OperationStatus Executor::runLaunch(StreamCore& stream, port::Operation& o
   return CL_SUCCESS;
 }
 
-void Executor::assignGroups(Job& job, const port::Launch& launch, uint64_t done) noexcept {
-  job.pools.clear();
-  if (home_.nodes.size() < 2) return;
+double Executor::shareableNs() const noexcept {
+  return lingering_.load(std::memory_order_relaxed) != 0 ? shared_launch_awake_ns
+                                                         : shared_launch_ns;
+}
+
+std::vector<NodeGroups> Executor::ownedGroups(const port::Launch& launch) const {
+  if (home_.nodes.size() < 2) return {};
   const Kernel* kernel = static_cast<Module*>(launch.module)->kernel(launch.kernel);
-  const std::vector<NodeGroups> groups = groupsByNode(launch, kernel->info, home_);
-  if (!groups.empty()) job.pools.fill(groups, done, job.frame.groups());
+  return groupsByNode(launch, kernel->info, home_);
+}
+
+// False when there is no memory for it.
+bool Executor::beginLaunch(Job& job, StreamCore& stream, port::Operation& operation,
+                           port::Nanoseconds start, uint64_t done) noexcept try {
+  const auto& launch = std::get<port::Launch>(operation.work);
+  if (job.frame.prepare(launch) != CL_SUCCESS) throw std::bad_alloc();
+  job.begin(true, stream, operation, start, cutLaunch(job.frame, done, width()),
+            ownedGroups(launch));
+  return true;
+} catch (...) {
+  shared_.with([&](Shared& shared) { shared.free_jobs.push_back(&job); });
+  return false;
 }
 
 template <class Request>
@@ -265,20 +286,21 @@ port::OperationStatus Executor::runTransfer(StreamCore& stream, port::Operation&
                                             port::Nanoseconds start, bool& taken_over) noexcept {
   Transfer transfer;
   if (const auto status = transfer.prepare(request); status != CL_SUCCESS) return status;
-  Job* job = mayShare() && transfer.bytes() >= shared_transfer_bytes ? newJob(runner) : nullptr;
+  Job* const job = mayShare() && transfer.bytes() >= shared_transfer_bytes ? newJob() : nullptr;
   if (!job) {
     transfer.run(0, transfer.units());
     return CL_SUCCESS;
   }
   taken_over = true;
   job->transfer = transfer;
-  const uint64_t piece = std::max<uint64_t>(1, transfer.units() / (4 * width()));
-  job->begin(false, stream, operation, start, {0, transfer.units(), piece});
+  const uint64_t units = transfer.units(), piece = std::max<uint64_t>(1, units / (4 * width()));
+  const double unit_ns = double(transfer.bytes()) / double(units) / bytes_per_ns;
+  job->begin(false, stream, operation, start, {0, units, piece, double(piece) * unit_ns}, {});
   runJob(*job, runner);
   return CL_SUCCESS;
 }
 
-Job* Executor::freeJob() {
+Job* Executor::newJob() noexcept try {
   Job* job = shared_.with([](Shared& shared) -> Job* {
     if (shared.free_jobs.empty()) return nullptr;
     Job* free = shared.free_jobs.back();
@@ -286,7 +308,7 @@ Job* Executor::freeJob() {
     return free;
   });
   if (job) return job;
-  auto made = std::make_unique<Job>(*this, unsigned(width()), home_.nodes.size());
+  auto made = std::make_unique<Job>(*this, seats_);
   job = made.get();
   auto shared = shared_.lock();
   // Room for all of them everywhere, so that nothing is allocated under way.
@@ -294,66 +316,47 @@ Job* Executor::freeJob() {
   shared->free_jobs.reserve(shared->all_jobs.capacity());
   shared->jobs.reserve(shared->all_jobs.capacity());
   return job;
-}
-
-Job* Executor::newJob(Runner& runner) noexcept try {
-  Job* job = freeJob();
-  if (job->admit(runner)) return job;
-  shared_.with([&](Shared& shared) { shared.free_jobs.push_back(job); });
-  return nullptr;
 } catch (...) {
   return nullptr;  // no memory for it: the operation runs on one thread
 }
 
+// The job has begun.
 void Executor::runJob(Job& job, Runner& runner) noexcept {
   setHot(runner, false);
-  {
-    auto shared = shared_.lock();
-    job.done = false;
-    job.participants.store(1, std::memory_order_relaxed);
-  }
-  updateListing(job);
-  wakeHelpers(unsigned(std::min<uint64_t>(2, job.pieces() - 1)));
-  job.takePart(runner, true);
-  leave(job);
+  shared_.with([&](Shared& shared) {
+    // Somebody who remembers the job from another operation may have been faster.
+    if (job.unstarted() == 0) return;
+    shared.jobs.push_back(&job);
+    open_jobs_.store(unsigned(shared.jobs.size()), std::memory_order_relaxed);
+    offered_.store(&job, std::memory_order_release);
+  });
+  takePart(job, runner);
 }
 
 void Executor::takePart(Job& job, Runner& runner) noexcept {
-  if (!job.admit(runner)) {
-    // The process is ending; the owner runs the job alone as far as it gets.
-    leave(job);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return;
-  }
-  // Wake-ups spread like a tree: on a big machine the owner's own would take too long.
-  const unsigned inside = job.participants.load(std::memory_order_relaxed);
-  if (job.pieces() > inside) wakeHelpers(2);
-  job.takePart(runner, false);
+  wakeHelpers(job);
+  // An application thread works in the place of the worker whose PU it is on.
+  if (!runner.executor) welcomeGuest();
+  const size_t guest = guest_.load(std::memory_order_relaxed);
+  job.takePart(runner, runner.executor ? runner.seat : guest < seats_.size() ? guest : 0);
+  runner.lingers = runner.executor && !runner.spare && mayShare();
   leave(job);
 }
 
 void Executor::leave(Job& job) noexcept {
-  auto shared = shared_.lock();
-  if (job.participants.fetch_sub(1, std::memory_order_relaxed) == 1 && job.done)
-    shared->free_jobs.push_back(&job);
+  if (job.leave()) shared_.with([&](Shared& shared) { shared.free_jobs.push_back(&job); });
 }
 
 bool Executor::wantsBack(const Job& job) const noexcept {
-  return ready_streams_.load(std::memory_order_relaxed) != 0 &&
-         idle_workers_.load(std::memory_order_relaxed) == 0 &&
-         job.participants.load(std::memory_order_relaxed) > 1;
+  return ready_streams_.load(std::memory_order_relaxed) != 0 && !isAnyIdle() &&
+         job.participants() > 1;
 }
 
-void Executor::updateListing(Job& job) noexcept {
+void Executor::withdraw(Job& job) noexcept {
   auto shared = shared_.lock();
-  const bool open = job.unstarted() != 0;
-  if (open == job.listed) return;
-  job.listed = open;
-  if (open)
-    shared->jobs.push_back(&job);
-  else
-    std::erase(shared->jobs, &job);
+  std::erase(shared->jobs, &job);
   open_jobs_.store(unsigned(shared->jobs.size()), std::memory_order_relaxed);
+  offered_.store(shared->jobs.empty() ? nullptr : shared->jobs.back(), std::memory_order_release);
 }
 
 void Executor::resume(StreamCore& stream) noexcept {
@@ -361,13 +364,6 @@ void Executor::resume(StreamCore& stream) noexcept {
     ready(stream);
   else
     stream.release();
-}
-
-void Executor::jobDone(Job& job) noexcept {
-  // The stream of an unordered operation may be gone by now.
-  if (job.inOrder()) resume(*job.stream());
-  auto shared = shared_.lock();
-  job.done = true;
 }
 
 }  // namespace weft::cpu

@@ -13,6 +13,9 @@ namespace weft::cpu {
 namespace {
 
 constexpr port::Nanoseconds spin_time = 50'000;
+constexpr port::Nanoseconds linger_time = 100'000;
+// Work below this is done before a sleeper is there.
+constexpr double worth_waking_ns = 20'000;
 constexpr long tick_ns = 1'000'000;
 constexpr time_t shutdown_seconds = 5;
 
@@ -20,23 +23,32 @@ constexpr time_t shutdown_seconds = 5;
 
 Executor::Executor(Home home, const std::vector<Seat>& seats, bool binds,
                    const port::Capabilities& capabilities)
-    : home_(std::move(home)), capabilities_(capabilities), binds_(binds), process_(getpid()) {
+    : home_(std::move(home)),
+      capabilities_(capabilities),
+      binds_(binds),
+      seats_(seats),
+      process_(getpid()) {
   const auto hire = [&](const Seat& seat) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.runner.executor = this;
-    worker.runner.node = seat.node;
     worker.executor = this;
     worker.seat = seat;
     return &worker;
   };
   auto shared = shared_.lock();
-  for (const Seat& seat : seats) {
-    if (seat.pu < CPU_SETSIZE) CPU_SET(seat.pu, &pus_);
-    shared->sleepers.push_back(hire(seat));
+  for (size_t i = 0; i < seats.size(); ++i) {
+    const unsigned pu = seats[i].pu;
+    if (pu < CPU_SETSIZE) CPU_SET(pu, &pus_);
+    if (seat_of_pu_.size() <= pu) seat_of_pu_.resize(pu + 1, Seat::none);
+    seat_of_pu_[pu] = i;
+    Worker* const worker = hire(seats[i]);
+    worker->runner.seat = i;
+    shared->sleepers.push_back(worker);
   }
   for (unsigned i = 0; i < most_spares; ++i) {
     Worker* spare = hire(seats[i % seats.size()]);
     spare->spare = spare->runner.spare = true;
+    spare->runner.seat = i % seats.size();
     shared->spares.push_back(spare);
   }
   countIdle(*shared);
@@ -110,12 +122,17 @@ void Executor::work(Worker& worker) noexcept {
 }
 
 Executor::Task Executor::acquire(Worker& worker) noexcept {
+  if (worker.runner.lingers)
+    if (Job* const job = linger(worker)) return {nullptr, job};
+  worker.runner.lingers = false;
   bool spun = false;
   auto lock = shared_.lock();
   for (;;) {
     const Task task = takeTask(*lock);
+    fetching_.store(false, std::memory_order_relaxed);
     const bool found = task.stream || task.job;
-    const bool searches = !found && !spun && (!lock->searcher || lock->searcher == &worker);
+    const bool searches = !found && !spun && (!lock->searcher || lock->searcher == &worker) &&
+                          lingering_.load(std::memory_order_relaxed) == 0;
     if (searches != (lock->searcher == &worker)) {
       if (searches || lock->searcher == &worker) lock->searcher = searches ? &worker : nullptr;
       countIdle(*lock);
@@ -143,10 +160,7 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
 Job* Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
   for (Job* job : shared.jobs) {
     if (of && job->stream() != of) continue;
-    if (job->unstarted() == 0 || job->participants.load(std::memory_order_relaxed) >= job->slots())
-      continue;
-    job->participants.fetch_add(1, std::memory_order_relaxed);
-    return job;
+    if (job->join()) return job;
   }
   return nullptr;
 }
@@ -170,6 +184,30 @@ void Executor::spin() noexcept {
       pause();
     }
   } while (now() < until);
+}
+
+// A job, joined; nullptr when there is a stream to fetch, or for a while there was nothing.
+Job* Executor::linger(const Worker& worker) noexcept {
+  const bool last = lingering_.fetch_add(1, std::memory_order_relaxed) + 1 == width();
+  const auto sent = [&] { return guest_.load(std::memory_order_relaxed) == worker.runner.seat; };
+  Job* joined = nullptr;
+  bool fetches = false;
+  const port::Nanoseconds until = now() + linger_time;
+  do {
+    for (int i = 0; i < 16 && !joined && !fetches; ++i) {
+      fetches = ready_streams_.load(std::memory_order_relaxed) != 0 &&
+                !fetching_.load(std::memory_order_relaxed) &&
+                !fetching_.exchange(true, std::memory_order_relaxed);
+      Job* const job = offered_.load(std::memory_order_acquire);
+      if (!fetches && job && job->join())
+        joined = job;
+      else
+        pause();
+    }
+  } while (!joined && !fetches && !last && !sent() && now() < until);
+  // Who makes a stream ready under the lock and counts on this thread does so before it gets there.
+  lingering_.fetch_sub(1, std::memory_order_relaxed);
+  return joined;
 }
 
 // True when another thread woke the worker, false when its time was up.
@@ -208,12 +246,13 @@ void Executor::countIdle(Shared& shared) noexcept {
                       std::memory_order_relaxed);
 }
 
-// The one that slept last is the warmest, unless it would share its PU with the caller.
+// The one that slept last is the warmest, unless it would share its PU with the guest.
 Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
   auto& sleepers = shared.sleepers;
   if (sleepers.empty()) return nullptr;
   auto place = sleepers.end() - 1;
-  if (sleepers.size() > 1 && int((*place)->seat.pu) == sched_getcpu()) --place;
+  if (sleepers.size() > 1 && (*place)->runner.seat == guest_.load(std::memory_order_relaxed))
+    --place;
   Worker* worker = *place;
   sleepers.erase(place);
   if (shared.ticker == worker) shared.ticker = nullptr;
@@ -239,8 +278,17 @@ void Executor::wake(Worker* worker) noexcept {
   }
 }
 
-void Executor::wakeHelpers(unsigned wanted) noexcept {
-  for (; wanted != 0; --wanted) {
+bool Executor::isAnyIdle() const noexcept {
+  return idle_workers_.load(std::memory_order_relaxed) != 0 ||
+         lingering_.load(std::memory_order_relaxed) != 0;
+}
+
+// Wake-ups spread like a tree, each participant's two: on a big machine the owner's own would take
+// too long. Those who linger come by themselves.
+void Executor::wakeHelpers(const Job& job) noexcept {
+  const double worth = std::min(job.expected() / worth_waking_ns, double(job.unstarted()));
+  const unsigned there = job.participants() - 1 + lingering_.load(std::memory_order_relaxed);
+  for (int wanted = std::min(2, int(worth) - int(there)); wanted > 0; --wanted) {
     Worker* worker = shared_.with([&](Shared& shared) { return pickSleeper(shared); });
     if (!worker) return;
     wake(worker);
@@ -272,7 +320,15 @@ void Executor::remove(Shared& shared, StreamCore& stream) noexcept {
   ready_streams_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+// For an application thread.
+void Executor::welcomeGuest() noexcept {
+  const auto pu = size_t(std::max(0, sched_getcpu()));
+  const size_t seat = pu < seat_of_pu_.size() ? seat_of_pu_[pu] : Seat::none;
+  if (guest_.load(std::memory_order_relaxed) != seat) guest_.store(seat, std::memory_order_relaxed);
+}
+
 void Executor::ready(StreamCore& stream) noexcept {
+  if (!Runner::workerOf()) welcomeGuest();
   // Once the stream is in the list its operations may finish and its owner go. Workers are waited
   // for by dispose(); other threads need a reference.
   const Ref<Executor> keep(Runner::workerOf() == this ? nullptr : this);
@@ -280,7 +336,8 @@ void Executor::ready(StreamCore& stream) noexcept {
   {
     auto shared = shared_.lock();
     append(*shared, stream);
-    const bool soon = hot_workers_.load(std::memory_order_relaxed) != 0 && shared->ticker;
+    const bool soon = (hot_workers_.load(std::memory_order_relaxed) != 0 && shared->ticker) ||
+                      lingering_.load(std::memory_order_relaxed) != 0;
     if (!shared->searcher && !soon) {
       woken = pickSleeper(*shared);
       shared->searcher = woken;

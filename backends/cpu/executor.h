@@ -6,6 +6,11 @@
 // worker that is in the middle of tiny operations will be back before a sleeper could be up; if
 // that worker's operation turns out not to be tiny after all, the ticker finds the stream.
 //
+// Workers that took part in a job *linger*: they spin, all but one, to take part in the next one,
+// since programs often run one shared launch after the other. They find jobs through `offered_`,
+// without the lock; of the streams that become ready each is fetched by one of them. The PU of a
+// *guest*, the application thread that submits or assists, is left to it where that is possible.
+//
 // Streams that wait while every worker is busy get a watchman: one of a few spare threads looks
 // after a while whether anything moved, and takes a stream if not. So an operation that waits for
 // another one of its device, or for ever, holds up nobody, not even where the device is a single
@@ -30,12 +35,6 @@
 namespace weft::cpu {
 
 class StreamCore;
-
-// Where a worker sits.
-struct Seat {
-  unsigned pu = 0;                    // the system's number
-  size_t node = GroupPools::no_node;  // an index of Home::nodes
-};
 
 // Shared by a device and its streams. Threads are made when there is work for them, and joined when
 // the last reference goes. A worker that runs an operation for ever is its operation's trouble: the
@@ -63,10 +62,8 @@ class Executor final : public Object {
 
   // For Job. Has an operation that waits more right to this participant than the job?
   bool wantsBack(const Job& job) const noexcept;
-  // The job has, or no longer has, groups that nobody started.
-  void updateListing(Job& job) noexcept;
-  // The job's operation has finished; its stream goes on.
-  void jobDone(Job& job) noexcept;
+  // The job no longer has pieces that nobody started.
+  void withdraw(Job& job) noexcept;
 
  protected:
   void dispose() noexcept override;
@@ -87,7 +84,7 @@ class Executor final : public Object {
   struct Shared {
     StreamCore* first = nullptr;  // ready streams
     StreamCore* last = nullptr;
-    std::vector<Job*> jobs;  // with groups that nobody started
+    std::vector<Job*> jobs;  // with pieces that nobody started
     std::vector<std::unique_ptr<Job>> all_jobs;
     std::vector<Job*> free_jobs;
     std::vector<Worker*> sleepers;  // those not made yet are at the front
@@ -113,6 +110,7 @@ class Executor final : public Object {
   void work(Worker& worker) noexcept;
   Task acquire(Worker& worker) noexcept;
   Task takeTask(Shared& shared) noexcept;
+  Job* linger(const Worker& worker) noexcept;
   static Job* openJob(Shared& shared, const StreamCore* of) noexcept;
   void spin() noexcept;
   bool sleep(Lock& lock, Worker& worker) noexcept;
@@ -121,7 +119,8 @@ class Executor final : public Object {
 
   Worker* pickSleeper(Shared& shared) noexcept;
   void wake(Worker* worker) noexcept;
-  void wakeHelpers(unsigned wanted) noexcept;
+  void wakeHelpers(const Job& job) noexcept;
+  bool isAnyIdle() const noexcept;
 
   // Under the lock: the spare that has to look after streams that nobody is there for, if any.
   Worker* postWatchman(Shared& shared) noexcept;
@@ -151,12 +150,15 @@ class Executor final : public Object {
                                     const Request& request, Runner& runner, port::Nanoseconds start,
                                     bool& taken_over) noexcept;
 
-  void assignGroups(Job& job, const port::Launch& launch, uint64_t done) noexcept;
-  Job* newJob(Runner& runner) noexcept;
-  Job* freeJob();
+  double shareableNs() const noexcept;
+  std::vector<NodeGroups> ownedGroups(const port::Launch& launch) const;
+  Job* newJob() noexcept;
+  bool beginLaunch(Job& job, StreamCore& stream, port::Operation& operation,
+                   port::Nanoseconds start, uint64_t done) noexcept;
   void runJob(Job& job, Runner& runner) noexcept;
   void takePart(Job& job, Runner& runner) noexcept;
   void leave(Job& job) noexcept;
+  void welcomeGuest() noexcept;
 
   // False when a worker did not end in time; then the executor has to stay.
   bool joinAll(const Worker* except) noexcept;
@@ -164,7 +166,9 @@ class Executor final : public Object {
   const Home home_;
   const port::Capabilities& capabilities_;
   const bool binds_;
-  cpu_set_t pus_{};  // what threads that help the workers have to keep to
+  const std::vector<Seat> seats_;
+  std::vector<size_t> seat_of_pu_;  // Seat::none: none of ours
+  cpu_set_t pus_{};                 // what threads that help the workers have to keep to
   const pid_t process_;
   std::vector<std::unique_ptr<Worker>> workers_;  // spare ones last
   Guarded<Shared, SpinMutex> shared_;
@@ -173,6 +177,11 @@ class Executor final : public Object {
   std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
+  std::atomic<Job*> offered_{nullptr};  // one of the jobs that may be joined
+  std::atomic<unsigned> lingering_{0};
+  std::atomic<size_t> guest_{Seat::none};  // the seat of the guest's PU
+  // One of those who linger is about to fetch a stream.
+  std::atomic<bool> fetching_{false};
   // The worker that has to delete the executor on its way out, if any.
   std::atomic<const Worker*> orphaned_by_{nullptr};
 };

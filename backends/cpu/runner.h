@@ -3,12 +3,9 @@
 #pragma once
 
 #include <sched.h>
-#include <tbb/task_group.h>
 
-#include <atomic>
 #include <vector>
 
-#include "backends/cpu/group_pools.h"
 #include "backends/cpu/launch.h"
 #include "backends/cpu/scratch.h"
 
@@ -17,21 +14,16 @@ namespace weft::cpu {
 class Executor;
 struct Child;
 
-// Used by its thread alone, `gate` and what follows it aside (see Job).
+// Used by its thread alone.
 struct Runner {
-  Executor* executor = nullptr;       // a worker's; nullptr on an application thread
-  bool hot = false;                   // a worker in the middle of tiny operations
-  bool spare = false;                 // see Executor
-  size_t node = GroupPools::no_node;  // a worker's, an index of Home::nodes
+  Executor* executor = nullptr;  // a worker's; nullptr on an application thread
+  bool hot = false;              // a worker in the middle of tiny operations
+  bool lingers = false;          // a worker that has just taken part in a job
+  bool spare = false;            // see Executor
+  size_t seat = 0;               // a worker's
   Scratch scratch;
   LaunchFrame frame;
   Child* held = nullptr;  // children that wait for the groups that the thread is running
-
-  bool admitted = false;  // see Job::admit()
-  // While it takes part in a job the thread waits for `gate`, which `ticket` keeps closed.
-  tbb::task_group gate;
-  tbb::task_handle ticket;
-  std::atomic<bool> gate_opened{false};
 
   // The calling thread's; an application thread's is made on first use.
   static Runner& current();

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "backends/cpu/device.h"
-#include "backends/cpu/group_pools.h"
+#include "backends/cpu/shares.h"
 #include "tests/support/machines.h"
 #include "tests/support/test_image.h"
 #include "tests/support/test_operation.h"
@@ -20,40 +20,59 @@ namespace {
 using Groups = std::vector<cpu::NodeGroups>;
 constexpr size_t group_bytes = 64 << 10;  // of take_turns
 
-TEST(GroupPools, OwnGroupsFirstThenNobodysThenOthers) {
-  cpu::GroupPools pools(2);
-  const Groups groups = {{0, 4, 0}, {6, 10, 1}, {10, 12, 0}};
-  pools.fill(groups, 1, 14);
-  const auto next = [&](size_t node) {
-    std::vector<uint64_t> got;
-    pools.take(node, 1, [&](uint64_t begin, uint64_t end) {
+constexpr cpu::Seat left{0, 0}, right{1, 1}, anywhere{2};
+
+// What a seat's thread gets when it takes everything alone.
+std::vector<uint64_t> takeAll(cpu::Shares& shares, size_t seat) {
+  std::vector<uint64_t> got;
+  cpu::Shares::Helped helped;
+  while (const auto piece = shares.take(seat, helped))
+    shares.forEachRun(*piece, [&](uint64_t begin, uint64_t end) {
       for (uint64_t i = begin; i < end; ++i) got.push_back(i);
     });
-    return got.at(0);
-  };
-  for (const uint64_t expected : {1, 2, 3, 10, 11, 4, 5}) EXPECT_EQ(next(0), expected);
-  EXPECT_EQ(next(1), 6u);
-  for (const uint64_t expected : {12, 13, 7}) EXPECT_EQ(next(0), expected);
-  EXPECT_EQ(next(cpu::GroupPools::no_node), 8u);
-  EXPECT_EQ(next(1), 9u);
+  return got;
 }
 
-TEST(GroupPools, EachGroupIsGivenOnce) {
+TEST(Shares, OwnShareFromTheFrontThenOthersFromTheBack) {
+  cpu::Shares shares(std::vector{anywhere, anywhere});
+  EXPECT_EQ(shares.fill(10, 20, 2, {}), 6u);
+  EXPECT_EQ(takeAll(shares, 1), (std::vector<uint64_t>{15, 16, 17, 18, 19, 14, 12, 13, 10, 11}));
+  EXPECT_TRUE(takeAll(shares, 0).empty());
+}
+
+TEST(Shares, FewPiecesGoToFewSeats) {
+  cpu::Shares shares(std::vector{anywhere, anywhere, anywhere, anywhere});
+  EXPECT_EQ(shares.fill(0, 8, 4, {}), 2u);
+  cpu::Shares::Helped helped;
+  const auto piece = shares.take(2, helped);
+  ASSERT_TRUE(piece);
+  EXPECT_EQ(piece->seat, 2u);
+  EXPECT_EQ(piece->size(), 4u);
+}
+
+TEST(Shares, NodesGroupsGoToTheirSeats) {
+  cpu::Shares shares(std::vector{left, right});
+  const Groups groups = {{0, 4, 0}, {6, 10, 1}, {10, 12, 0}};
+  EXPECT_EQ(shares.fill(1, 14, 1, groups), 13u);
+  // Of 4, 5, 12 and 13, which are nobody's, each has one half; its neighbour's come last.
+  EXPECT_EQ(takeAll(shares, 0), (std::vector<uint64_t>{1, 2, 3, 4, 10, 11, 12, 13, 9, 8, 7, 6, 5}));
+}
+
+TEST(Shares, EachItemIsGivenOnce) {
   constexpr uint64_t count = 10'000;
-  cpu::GroupPools pools(3);
+  cpu::Shares shares(std::vector{left, right, left, anywhere});
   const Groups groups = {{0, 2'000, 1}, {2'500, 7'000, 0}, {7'000, 7'001, 2}};
-  pools.fill(groups, 0, count);
-  std::vector<std::atomic<int>> given(count);
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      for (uint64_t taken = 0; taken < count / 4; taken += 25)
-        pools.take(t, 25, [&](uint64_t begin, uint64_t end) {
-          for (uint64_t i = begin; i < end; ++i) given[i].fetch_add(1);
-        });
-    });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_TRUE(std::all_of(given.begin(), given.end(), [](auto& n) { return n == 1; }));
+  for (const Groups& owned : {Groups(), groups}) {
+    shares.fill(0, count, 7, owned);
+    std::vector<std::atomic<int>> given(count);
+    std::vector<std::thread> threads;
+    for (size_t seat = 0; seat < 4; ++seat)
+      threads.emplace_back([&, seat] {
+        for (const uint64_t i : takeAll(shares, seat)) given[i].fetch_add(1);
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_TRUE(std::all_of(given.begin(), given.end(), [](auto& n) { return n == 1; }));
+  }
 }
 
 class Locality : public testing::Test {

@@ -30,7 +30,6 @@ OPENCL_CLIENTS = ("tools/", "bench/", "examples/")
 # Headers of third parties, and the folders that may see them.
 THIRD_PARTY = (
     (re.compile(r"^(llvm|llvm-c|clang|clang-c|lld)/"), ("compiler/", "tests/compiler/")),
-    (re.compile(r"^(tbb|oneapi)/"), ("backends/cpu/", "tests/backends/")),
     (re.compile(r"^hip/"), ("backends/hip/", "tests/")),
     (re.compile(r"^level_zero/"), ("backends/level_zero/", "tests/")),
 )

@@ -34,7 +34,7 @@ class Layers(unittest.TestCase):
         self.expect("compiler/a.cpp", "llvm/IR/Module.h", True)
         self.expect("compiler/client/a.cpp", "llvm/IR/Module.h", False)
         self.expect("api/a.cpp", "llvm/IR/Module.h", False)
-        self.expect("scheduler/a.cpp", "tbb/task_arena.h", False)
+        self.expect("scheduler/a.cpp", "hip/hip_runtime.h", False)
 
     def test_relative_includes(self):
         self.expect("core/a.cpp", "../core/b.h", False)
