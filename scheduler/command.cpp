@@ -163,28 +163,55 @@ void Command::takeFailure() noexcept {
   }
 }
 
+// Rows are known to be written only when they were.
+void Command::enter() noexcept {
+  using Result = Residency::Result;
+  if (!resolution_ || !resolution_->claimed) return;
+  const AccessList& accesses = resolution_->accesses;
+  const auto enters = [](const Access& access) { return access.writes && !access.rows; };
+  if (std::none_of(accesses.begin(), accesses.end(), enters)) return;
+  step::point();
+  const step::Quiet quiet;
+  const auto tickets = State::of(context()).tickets().lock();
+  resolution_->claim.under_way = true;
+  for (const Access& access : accesses)
+    if (enters(access))
+      Residency::of(*access.object)
+          .enter(access.begin, access.end, resolution_->claim,
+                 access.reads ? Result::overwritten : Result::written);
+}
+
 void Command::settle(cl_int status) noexcept {
   if (!resolution_) return;
-  using Result = Residency::Result;
   const auto tickets = State::of(context()).tickets().lock();
+  const Claim& claim = resolution_->claim;
+  const bool lost = submitted_ && status != CL_COMPLETE;
   for (const Access& access : resolution_->accesses) {
-    Result result = Result::unchanged;
-    if (access.writes && status == CL_COMPLETE)
-      result = access.reads ? Result::overwritten : Result::written;
-    else if (access.writes && submitted_)
-      result = Result::lost;
+    if (!access.writes) continue;
     Residency& residency = Residency::of(*access.object);
-    if (access.writes) residency.retract(resolution_->announced);
-    if (!resolution_->claimed) continue;
-    if (result == Result::lost) State::of(context()).noteLoss();
-    if (access.rows && result == Result::written) {
-      residency.settle(access.begin, access.end, resolution_->claim, Result::unchanged);
-      residency.write(*access.rows, space());
-    } else {
-      residency.settle(access.begin, access.end, resolution_->claim, result);
-    }
+    residency.retract(resolution_->announced);
+    if (!lost || !resolution_->claimed) continue;
+    State::of(context()).noteLoss();
+    if (claim.under_way && !access.rows) residency.fail(access.begin, access.end, claim);
   }
+  if (resolution_->claimed)
+    for (const Access& access : resolution_->accesses) settle(access, lost, status == CL_COMPLETE);
   resolution_ = nullptr;
+}
+
+// Gives up the claim on it.
+void Command::settle(const Access& access, bool lost, bool done) noexcept {
+  using Result = Residency::Result;
+  Residency& residency = Residency::of(*access.object);
+  const Claim& claim = resolution_->claim;
+  const bool late = access.writes && !(claim.under_way && !access.rows);
+  Result result = Result::unchanged;
+  if (late && done && !access.rows)
+    result = access.reads ? Result::overwritten : Result::written;
+  else if (late && lost)
+    result = Result::lost;
+  residency.settle(access.begin, access.end, claim, result);
+  if (late && done && access.rows) residency.write(*access.rows, space());
 }
 
 std::string Command::what() const {
@@ -238,6 +265,7 @@ void Command::submit() noexcept {
   Command* const next = context().singleSpace() ? nullptr : nextInQueue();
   if (leads()) {
     const Ref<Command> self(this);  // it may have ended before submit() returns
+    enter();
     step::point();
     submitTo(*stream_);
     step::point();
@@ -285,12 +313,13 @@ bool Command::lostItsInput() const noexcept {
 
 // What is ahead in the queue may have failed after this command's bytes were looked at.
 void Command::requireInput() noexcept {
-  if (failure_ == CL_SUCCESS && lostItsInput())
+  if (failure_ == CL_SUCCESS && (dependencyFailed() || lostItsInput()))
     failure_ = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 }
 
 void Command::notified() noexcept {
   tell(close(followers_), status());
+  ahead_ = nullptr;
   if (place_ && queue()->outOfOrder()) static_cast<Join&>(*place_).arrive();
 }
 

@@ -72,6 +72,8 @@ class Command : public Event, protected port::Operation {
   virtual void prepare() {}
   // Hands `work` over, and may be gone then. A command of several operations hands over those.
   virtual void submitTo(port::Stream& stream) noexcept { stream.submit(*this); }
+  // It is about to be submitted, and leads: what it is going to write is entered.
+  virtual void enter() noexcept;
   // For messages.
   virtual std::string what() const;
   // Markers and barriers have their own place in an out-of-order queue.
@@ -96,6 +98,7 @@ class Command : public Event, protected port::Operation {
   // ahead until that was submitted. Only while the guard is held.
   void follow(const Ref<Event>& previous);
   void waitForSubmission(Command& earlier);
+  void settle(const Access& access, bool lost, bool done) noexcept;
   bool lostItsInput() const noexcept;
   void requireInput() noexcept;
 
@@ -127,7 +130,10 @@ class Command : public Event, protected port::Operation {
   bool isInQueueOrder() const noexcept;
   bool canFollow(const Command& earlier) const noexcept;
   bool mayRunBehind(const Event& dependency) const noexcept;
-  void goBehind(Command& earlier);
+  void goBehind(Command& earlier, bool carries_failure);
+  void addAhead(Command& earlier, bool carries_failure);  // it is not among them
+  // If its failure is known when this command ends, at the latest.
+  void failWith(Command& maker);
   // Is something before it in its in-order queue that has not ended, as far as it knows?
   bool hasPrevious() const noexcept;
   // Forgets what has ended, and notes if it failed.
@@ -158,9 +164,14 @@ class Command : public Event, protected port::Operation {
   // Who waits for this command to be submitted, if it leads, or else to end.
   std::atomic<Edge*> followers_{nullptr};
   // What this command is to be submitted behind, and then what it was, as long as that has not
-  // ended. Its failure is this one's.
+  // ended.
+  struct Predecessor {
+    Ref<Command> command;
+    bool carries_failure;  // its failure is this one's
+  };
   struct Ahead : pool::Pooled {
-    pool::Vector<Ref<Command>> commands;
+    pool::Vector<Predecessor> commands;
+    pool::Vector<Ref<Command>> makers;                // of what it reads, nothing to wait for
     pool::Vector<const port::Operation*> operations;  // of other streams
   };
   std::unique_ptr<Ahead> ahead_;

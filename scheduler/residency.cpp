@@ -66,7 +66,7 @@ bool Residency::inUse() const {
 void Residency::usedBy(std::vector<Event*>& events) const {
   for (const auto& [begin, interval] : intervals_)
     for (const User& user : interval.users)
-      if (user.claim->admitted) events.push_back(user.claim->event);
+      if (user.claim->admitted) events.push_back(user.claim->command);
 }
 
 bool Residency::dirtyIn(port::MemorySpace space) const {
@@ -82,7 +82,7 @@ Residency::Writer Residency::writerBefore(uint64_t number, size_t begin, size_t 
   const auto [first, last] = cover(begin, end);
   for (auto it = first; it != last; ++it)
     for (const User& user : it->second.users)
-      if (user.writes && !user.claim->transfer) return {user.claim->event, user.claim->space};
+      if (user.writes && !user.claim->transfer) return {user.claim->command, user.claim->space};
   return {};
 }
 
@@ -157,20 +157,68 @@ void Residency::coarsen() {
   }
 }
 
+void Residency::change(Interval& interval, const Claim& claim, Result result) {
+  if (result == Result::unchanged) return;
+  if (result == Result::lost) {
+    interval.valid.clear();
+    interval.lost = true;
+    return;
+  }
+  if (interval.lost && result != Result::written) return;
+  interval.lost = false;
+  if (result == Result::copied) return interval.valid.add(claim.space);
+  interval.valid.only(claim.space);
+  supersede(interval, claim, result == Result::written);
+}
+
+// The bytes are the claim's from now on: all of them, or those that it changes among others that it
+// got there from elsewhere, or that commands of its space left there.
+//
+// Of those that it runs behind nobody needs to know any more: whoever conflicts with one of them
+// conflicts with the claim. So a chain over several devices leaves no long lists behind it.
+void Residency::supersede(Interval& interval, const Claim& claim, bool whole) {
+  for (User& user : interval.users)
+    if (whole || user.claim->space != claim.space) user.current = false;
+  if (!claim.under_way) return;
+  std::erase_if(interval.users, [&](const User& user) {
+    const Claim& other = *user.claim;
+    return &other != &claim && other.admitted && !user.current &&
+           (other.transfer || other.space != claim.space);
+  });
+}
+
+void Residency::enter(size_t begin, size_t end, const Claim& claim, Result result) {
+  const auto [first, last] = cover(begin, end);
+  for (auto it = first; it != last; ++it) {
+    Interval& interval = it->second;
+    if (interval.lost && result != Result::written) continue;
+    change(interval, claim, result);
+    for (User& user : interval.users)
+      if (user.claim == &claim && user.writes) user.current = true;
+  }
+}
+
+// A copy that failed is none. But if it is the only one, then some of its bytes were overwritten
+// since, by somebody who runs behind it, and all are lost.
+void Residency::fail(size_t begin, size_t end, const Claim& claim) {
+  const auto [first, last] = cover(begin, end);
+  for (auto it = first; it != last; ++it) {
+    Interval& interval = it->second;
+    const bool current =
+        std::any_of(interval.users.begin(), interval.users.end(),
+                    [&](const User& user) { return user.claim == &claim && user.current; });
+    if (!current || interval.lost) continue;
+    if (claim.transfer) interval.valid.remove(claim.space);
+    if (!claim.transfer || interval.valid.empty()) change(interval, claim, Result::lost);
+  }
+}
+
 void Residency::settle(size_t begin, size_t end, const Claim& claim, Result result) {
   const auto [first, last] = cover(begin, end);
   for (auto it = first; it != last; ++it) {
     Interval& interval = it->second;
     std::erase_if(interval.users, [&](const User& user) { return user.claim == &claim; });
-    if (result == Result::lost) {
-      interval.valid.clear();
-      interval.lost = true;
-    } else if (result == Result::written || (result == Result::overwritten && !interval.lost)) {
-      interval.valid.only(claim.space);
-      interval.lost = false;
-    } else if (result == Result::copied) {
-      interval.valid.add(claim.space);
-    }
+    change(interval, claim, result);
   }
   merge(begin, end);
   if (overLimit()) coarsen();

@@ -3,10 +3,15 @@
 //
 // A command first claims what it touches, under one ticket. It waits for what is in flight and
 // conflicts with it: everything that was admitted, and claims of lower tickets. Then it is admitted
-// and plans its transfers, from bytes that nobody in flight writes; so a transfer waits for nothing
-// but the one that brings its bytes to host memory, an admitted command for nothing but its
-// transfers, and nobody ever waits in a circle. What a command or transfer changes is entered when
-// it has completed: one that never ran changes nothing.
+// and plans its transfers, from bytes that nobody writes who was not submitted; so a transfer waits
+// for nothing but those that are under way and the one that brings its bytes to host memory, an
+// admitted command for nothing but its transfers, and nobody ever waits in a circle.
+//
+// What a command or transfer changes is entered when it has completed: one that never ran changes
+// nothing. But where others may be submitted behind it (Command::leads) that is when it is
+// submitted itself: from then on it is under way, and the map says what will be once it has ended.
+// Who relies on that is ordered behind it, and shares its failure. Who failed undoes what it
+// entered as far as it is still current: as far as nobody has overwritten it since.
 #pragma once
 
 #include <map>
@@ -38,12 +43,13 @@ class SpaceSet {
 
 // What a command in flight holds on the ranges that it touches. All under the ticket lock.
 struct Claim {
-  Event* event = nullptr;
+  Command* command = nullptr;
   uint64_t ticket = 0;
   port::MemorySpace space = port::host_space;
   bool transfer = false;  // of bytes into `space`
   bool admitted = false;
   bool allocates = false;  // a thread is at it: what it has is not to be taken away meanwhile
+  bool under_way = false;  // what it writes is entered
 };
 
 // A command's accesses, from its enqueue if it has to wait, until it has ended.
@@ -64,6 +70,8 @@ class Residency final : public ResidencyState {
   struct User {
     const Claim* claim;
     bool writes;
+    bool current =
+        false;  // it is under way, and these bytes are, in part or whole, as it made them
     bool operator==(const User&) const = default;
   };
   struct Interval {
@@ -128,7 +136,6 @@ class Residency final : public ResidencyState {
   // Joins neighbours without users by forgetting valid copies that only one of them has.
   void coarsen();
 
-  // Ends a claim on [begin, end) and enters what became of the bytes.
   enum class Result : uint8_t {
     unchanged,
     copied,       // valid in the claim's space, too
@@ -136,6 +143,11 @@ class Residency final : public ResidencyState {
     overwritten,  // some bytes
     lost,
   };
+  // Enters what a claim that is under way is going to make of [begin, end).
+  void enter(size_t begin, size_t end, const Claim& claim, Result result);
+  // Undoes that.
+  void fail(size_t begin, size_t end, const Claim& claim);
+  // Ends a claim on [begin, end) and enters what became of the bytes.
   void settle(size_t begin, size_t end, const Claim& claim, Result result);
   // Enters that all of `rows` was written in `space`, and nothing between them.
   void write(const ByteRows& rows, port::MemorySpace space);
@@ -144,6 +156,8 @@ class Residency final : public ResidencyState {
   bool overLimit() const { return intervals_.size() > interval_limit; }
 
  private:
+  static void change(Interval& interval, const Claim& claim, Result result);
+  static void supersede(Interval& interval, const Claim& claim, bool whole);
   Map::iterator split(size_t at);
 
   State& state_;
@@ -182,7 +196,17 @@ class Resolver {
   bool resolve();
 
  private:
-  using Conflicts = std::vector<Event*>;
+  struct Conflicts {
+    std::vector<Event*> ends;           // to wait for
+    std::vector<Command*> submissions;  // to wait for
+    // To run behind. Of `brings` the command gets bytes: it fails with them.
+    std::vector<Command*> order, brings;
+    // To fail with, if that is known when the command ends: unordered commands of one space need
+    // not run behind each other.
+    std::vector<Command*> makers;
+
+    bool none() const { return ends.empty() && submissions.empty(); }
+  };
   enum class Admission : uint8_t {
     admitted,
     waits,         // for events
@@ -198,6 +222,7 @@ class Resolver {
   // Can an optional command be admitted as things are?
   bool isConvenient(State::Tickets& tickets);
   bool waitForConflicts();
+  void runBehindConflicts();
   // False when there are none.
   bool waitForAll(std::vector<Event*>& events);
   void addConflicts(const Access& access, Conflicts& conflicts);
@@ -242,6 +267,7 @@ class Resolver {
   port::MemorySpace space_;
   std::vector<TransferCommand*> transfers_;  // guards held until the lock is dropped
   std::vector<MemObject*> missing_;          // have no allocation in the space yet
+  Conflicts conflicts_;
   // Let go of when the lock is dropped.
   std::vector<std::unique_ptr<port::Memory>> evicted_;
   std::vector<Ref<MemObject>> dirty_;

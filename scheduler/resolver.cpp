@@ -52,7 +52,7 @@ bool Resolver::claim() {
   if (State::of(context_).needsStaging())
     for (const Access& access : resolution.accesses) access.object->storage().in(port::host_space);
   const auto tickets = State::of(context_).tickets().lock();
-  resolution.claim = {&command_, tickets->next++, space_, false, false};
+  resolution.claim = {&command_, tickets->next++, space_};
   // From here on: should memory run out below, the command takes back what was claimed.
   resolution.claimed = true;
   for (const Access& access : resolution.accesses) {
@@ -90,6 +90,7 @@ Resolver::Admission Resolver::admit() {
   if (!missing_.empty()) return makeRoom(*tickets, 0);
   Claim& claim = command_.resolution_->claim;
   claim.admitted = true;
+  runBehindConflicts();
   const AccessList& accesses = command_.resolution_->accesses;
   for (const Access& access : accesses) {
     Residency::of(*access.object).use(claim.ticket);
@@ -111,13 +112,27 @@ bool Resolver::isConvenient(State::Tickets& tickets) {
     const auto [first, last] = residency.cover(access.begin, access.end);
     if (std::any_of(first, last, [](const auto& entry) { return entry.second.lost; })) return false;
   }
-  return conflicts.empty() && hasRoom(tickets);
+  return conflicts.none() && conflicts.order.empty() && conflicts.brings.empty() &&
+         hasRoom(tickets);
 }
 
 bool Resolver::waitForConflicts() {
-  Conflicts conflicts;
-  for (const Access& access : command_.resolution_->accesses) addConflicts(access, conflicts);
-  return waitForAll(conflicts);
+  conflicts_ = {};
+  for (const Access& access : command_.resolution_->accesses) addConflicts(access, conflicts_);
+  if (conflicts_.none()) return false;
+  for (Command* earlier : conflicts_.submissions) {
+    command_.waitForSubmission(*earlier);
+    if (earlier->queue()) flushes_.emplace_back(earlier->queue());
+  }
+  waitForAll(conflicts_.ends);
+  return true;
+}
+
+// Once nothing else is in the way.
+void Resolver::runBehindConflicts() {
+  for (Command* earlier : conflicts_.brings) command_.goBehind(*earlier, true);
+  for (Command* earlier : conflicts_.order) command_.goBehind(*earlier, false);
+  for (Command* earlier : conflicts_.makers) command_.failWith(*earlier);
 }
 
 bool Resolver::waitForAll(std::vector<Event*>& events) {
@@ -164,9 +179,20 @@ void Resolver::addConflicts(const Access& access, Conflicts& conflicts) {
   const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
   for (auto it = first; it != last; ++it)
     for (const Residency::User& user : it->second.users) {
-      const bool ahead = user.claim->admitted || user.claim->ticket < own.ticket;
-      if (user.claim != &own && ahead && conflict(access, it->second, user))
-        conflicts.push_back(user.claim->event);
+      const Claim& other = *user.claim;
+      if (&other == &own || !(other.admitted || other.ticket < own.ticket)) continue;
+      const bool conflicts_with = conflict(access, it->second, user);
+      const bool made = access.reads && user.current && other.space == space_;
+      const bool brings = made && other.transfer;
+      if (!conflicts_with && !brings) {
+        if (made) conflicts.makers.push_back(other.command);
+      } else if (!command_.canFollow(*other.command)) {
+        conflicts.ends.push_back(other.command);
+      } else if (!other.under_way && (user.writes || !other.admitted)) {
+        conflicts.submissions.push_back(other.command);
+      } else {
+        (brings ? conflicts.brings : conflicts.order).push_back(other.command);
+      }
     }
 }
 
@@ -182,6 +208,8 @@ bool Resolver::conflict(const Access& access, const Residency::Interval& interva
         other.space == space_ || (other.space == port::host_space && !reachable(interval));
     return access.writes || (needs_transfer && useful);
   }
+  // What it makes of the bytes is known: the transfer that brings them runs behind it, or did.
+  if (access.reads && user.writes && other.under_way) return false;
   if (needs_transfer && user.writes) return true;
   return (access.writes || user.writes) && other.space != space_;
 }
@@ -266,6 +294,8 @@ TransferCommand& Resolver::transferFor(MemObject& object, size_t begin,
     fresh->retain();  // the graph's reference, given up on completion
     transfer = transfers_.emplace_back(fresh.detach());
   }
+  for (const Residency::User& user : interval.users)
+    if (user.current && user.claim->space == source) transfer->runBehind(*user.claim->command);
   interval.users.push_back({&transfer->claim(), true});
   return *transfer;
 }

@@ -3,8 +3,9 @@
 // Two commands of one in-order queue share its stream. Others have to be of devices whose streams
 // can wait for each other: the later one is let go when the earlier was submitted, remembers it,
 // and tells its stream to wait for it. It ends after all that it was behind, whichever end is seen
-// first: only then is known that none of them failed. So what is entered in memory objects is
-// entered in the order of the edges.
+// first: only then is known that none of them failed. What it writes is entered in memory objects
+// when it is submitted (Command::enter), hence in the order of the edges, too; so a transfer that
+// fetches it can be submitted behind it.
 #include "core/reaper.h"
 #include "scheduler/command.h"
 #include "scheduler/state.h"
@@ -35,7 +36,7 @@ bool Command::canFollow(const Command& earlier) const noexcept {
 
 void Command::runBehind(Event& dependency) {
   if (!mayRunBehind(dependency)) return waitFor(dependency, true);
-  goBehind(static_cast<Command&>(dependency));
+  addAhead(static_cast<Command&>(dependency), true);
 }
 
 // As far as is known: which device the other one ends up on may not be settled yet.
@@ -49,14 +50,29 @@ bool Command::mayRunBehind(const Event& dependency) const noexcept {
 void Command::runBehind(Command& transfer) {
   const uint64_t group = fenceGroup();
   if (group == 0 || group != transfer.fenceGroup()) return waitFor(transfer, true);
-  goBehind(transfer);
+  goBehind(transfer, true);
+}
+
+void Command::goBehind(Command& earlier, bool carries_failure) {
+  if (ahead_)
+    for (Predecessor& known : ahead_->commands)
+      if (known.command.get() == &earlier) {
+        known.carries_failure |= carries_failure;
+        return;
+      }
+  addAhead(earlier, carries_failure);
 }
 
 // Failure comes with `ahead_`, not with the edge.
-void Command::goBehind(Command& earlier) {
+void Command::addAhead(Command& earlier, bool carries_failure) {
   if (!ahead_) ahead_ = std::make_unique<Ahead>();
-  ahead_->commands.emplace_back(&earlier);
+  ahead_->commands.push_back({Ref<Command>(&earlier), carries_failure});
   waitForSubmission(earlier);
+}
+
+void Command::failWith(Command& maker) {
+  if (!ahead_) ahead_ = std::make_unique<Ahead>();
+  ahead_->makers.emplace_back(&maker);
 }
 
 bool Command::hasPrevious() const noexcept { return place_ && queue() && queue()->runsAhead(); }
@@ -64,12 +80,16 @@ bool Command::hasPrevious() const noexcept { return place_ && queue() && queue()
 void Command::dropEnded() noexcept {
   if (hasPrevious() && place_->done()) place_ = nullptr;
   if (!ahead_) return;
-  std::erase_if(ahead_->commands, [&](const Ref<Command>& earlier) {
-    const cl_int status = earlier->status();
-    if (status < 0) noteFailedDependency();
+  const auto ended = [&](const Command& earlier, bool carries_failure) {
+    const cl_int status = earlier.status();
+    if (status < 0 && carries_failure) noteFailedDependency();
     return status <= CL_COMPLETE;
+  };
+  std::erase_if(ahead_->commands, [&](const Predecessor& earlier) {
+    return ended(*earlier.command, earlier.carries_failure);
   });
-  if (ahead_->commands.empty()) ahead_ = nullptr;
+  std::erase_if(ahead_->makers, [&](const Ref<Command>& maker) { return ended(*maker, true); });
+  if (ahead_->commands.empty() && ahead_->makers.empty()) ahead_ = nullptr;
 }
 
 // Calls back with what has to end first.
@@ -81,7 +101,7 @@ void Command::forEnds(bool all, F&& function) {
   };
   if (hasPrevious()) call(static_cast<Command&>(*place_));
   if (ahead_)
-    for (const Ref<Command>& earlier : ahead_->commands) call(*earlier);
+    for (const Predecessor& earlier : ahead_->commands) call(*earlier.command);
 }
 
 bool Command::linkToEnds(bool all, std::vector<Ref<Queue>>& queues) {
@@ -117,7 +137,7 @@ void Command::gatherAhead() {
     ahead_->operations.push_back(&earlier);
   };
   if (ahead_)
-    for (const Ref<Command>& earlier : ahead_->commands) gather(*earlier);
+    for (const Predecessor& earlier : ahead_->commands) gather(*earlier.command);
   if (hasPrevious()) gather(static_cast<Command&>(*place_));
   if (ahead_) behind = ahead_->operations;
 }

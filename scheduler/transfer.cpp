@@ -31,12 +31,20 @@ void TransferCommand::prepare() {
       locate(*object_, source_, begin_), locate(*object_, target_, begin_), {end_ - begin_, 1, 1}};
 }
 
+void TransferCommand::enter() noexcept {
+  const auto tickets = State::of(context()).tickets().lock();
+  claim_.under_way = true;
+  Residency::of(*object_).enter(begin_, end_, claim_, Residency::Result::copied);
+}
+
 void TransferCommand::settle(cl_int status) noexcept {
   using Result = Residency::Result;
   {
     const auto tickets = State::of(context()).tickets().lock();
-    Residency::of(*object_).settle(begin_, end_, claim_,
-                                   status < 0 ? Result::unchanged : Result::copied);
+    Residency& residency = Residency::of(*object_);
+    const bool known = claim_.under_way || status < 0;
+    if (claim_.under_way && status < 0) residency.fail(begin_, end_, claim_);
+    residency.settle(begin_, end_, claim_, known ? Result::unchanged : Result::copied);
   }
   if (status != CL_COMPLETE) return;
   count();

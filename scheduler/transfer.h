@@ -15,7 +15,9 @@ class TransferCommand final : public Command {
   // Takes in the bytes up to `end` as well, if they follow those it moves already.
   bool extend(MemObject& object, size_t begin, size_t end, port::MemorySpace source,
               port::MemorySpace target);
-  void after(TransferCommand& first) { runBehind(static_cast<Command&>(first)); }
+  void after(TransferCommand& first) { runBehind(first); }
+  // Behind who makes the bytes that it moves; it fails with them.
+  using Command::runBehind;
   void launch() noexcept { releaseGuard(); }
 
   port::MemorySpace source() const { return source_; }
@@ -26,6 +28,7 @@ class TransferCommand final : public Command {
   bool isDeviceWork() const override { return true; }
   void prepare() override;
   bool isMeasured() const override;
+  void enter() noexcept override;
   void settle(cl_int status) noexcept override;
   void finalize(cl_int) noexcept override { object_ = nullptr; }
   std::string what() const override;

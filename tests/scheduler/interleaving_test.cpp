@@ -179,11 +179,17 @@ void outcomes(const Program& program, size_t a, size_t b, Contents now, std::set
   }
 }
 
+FakeOptions options(bool fences) {
+  FakeOptions options;
+  options.runs_ahead = options.fences = options.reaches_peers = fences;
+  return options;
+}
+
 // Two host threads, each with a device and an in-order queue of its own, whose commands nothing
-// orders, and the devices.
+// orders, and the devices, which can wait for each other or not.
 class Unordered {
  public:
-  Unordered() {
+  explicit Unordered(bool fences) : platform_({options(fences), options(fences)}) {
     for (int i = 0; i < object_count; ++i) {
       std::vector<char> bytes(size, initial[i]);
       objects_.push_back(platform_.buffer(size, CL_MEM_COPY_HOST_PTR, bytes.data()));
@@ -237,25 +243,31 @@ class Unordered {
     return event->status() == CL_COMPLETE && bytes == std::vector<char>(size, value);
   }
 
-  FakePlatform platform_{{FakeOptions{}, FakeOptions{}}};
+  FakePlatform platform_;
   std::vector<Ref<Buffer>> objects_;
   std::vector<Ref<Queue>> queues_;
   std::vector<Ref<Event>> events_;  // only one thread runs at a time
   int hosts_done_ = 0;
 };
 
-class UnorderedTest : public testing::TestWithParam<Program> {};
+class UnorderedTest : public testing::TestWithParam<std::tuple<Program, bool>> {};
 
 TEST_P(UnorderedTest, EveryScheduleIsASequence) {
-  forSchedules([](Interleaver& interleaver) { return Unordered().run(GetParam(), interleaver); });
+  const auto& [program, fences] = GetParam();
+  forSchedules(
+      [&](Interleaver& interleaver) { return Unordered(fences).run(program, interleaver); });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Programs, UnorderedTest,
-    testing::Values(Program{{{{1, 0}}, {{0, 1}}}},              // opposite copies
-                    Program{{{{0, -1, 7}, {1, 0}}, {{0, 1}}}},  // a write and its reader
-                    Program{{{{1, 0}, {2, 1}}, {{0, 2}}}},      // a ring, with a prefetch in it
-                    Program{{{{2, -1, 8}, {1, 0}}, {{0, -1, 9}}}}));
+const Program programs[] = {
+    {{{{1, 0}}, {{0, 1}}}},              // opposite copies
+    {{{{0, -1, 7}, {1, 0}}, {{0, 1}}}},  // a write and its reader
+    {{{{1, 0}, {2, 1}}, {{0, 2}}}},      // a ring, with a prefetch in it
+    {{{{2, -1, 8}, {1, 0}}, {{0, -1, 9}}}},
+    {{{{0, -1, 7}, {0, -1, 8}}, {{1, 0}, {0, 2}}}},  // overwritten while it is fetched
+};
+
+INSTANTIATE_TEST_SUITE_P(Programs, UnorderedTest,
+                         testing::Combine(testing::ValuesIn(programs), testing::Bool()));
 
 }  // namespace
 }  // namespace weft::test

@@ -38,10 +38,16 @@ class RunBehindTest : public testing::Test {
     return fill(lane, value, {&dependency, 1});
   }
   cl_int readStatus(const Lane& lane) {
-    std::vector<char> host(size);
-    const auto read = enqueueRead(*lane.queue, *lane.buffer, 0, size, host.data(), {});
+    const auto read = enqueueRead(*lane.queue, *lane.buffer, 0, size, host_.data(), {});
     finishAll();
     return read->status();
+  }
+  std::vector<char> read(const Lane& lane) {
+    EXPECT_EQ(readStatus(lane), CL_COMPLETE);
+    return host_;
+  }
+  uint64_t bytesIn(size_t device) {
+    return statistics(platform.context(), platform.device(device)).bytes_in;
   }
   void finishAll() {
     while (platform.fake(0).finishAll() + platform.fake(1).finishAll() +
@@ -53,6 +59,7 @@ class RunBehindTest : public testing::Test {
     return platform.fake(0).pending() + platform.fake(1).pending() + platform.fake(2).pending();
   }
 
+  std::vector<char> host_ = std::vector<char>(size);
   mutable FakePlatform platform{{fenced(), fenced(), FakeOptions{}}};
 };
 
@@ -181,6 +188,116 @@ TEST_F(RunBehindTest, ATransferThatFailsFailsItsCommand) {
   EXPECT_EQ(sum->status(), dependent);
   EXPECT_EQ(readStatus(a), CL_COMPLETE);
   EXPECT_EQ(readStatus(b), dependent);
+}
+
+// What a submitted command is going to write is fetched behind it: a chain of commands that each
+// read on one device what the last one wrote on the other one goes there at once.
+TEST_F(RunBehindTest, ChainsWithTransfersAreSubmittedAhead) {
+  constexpr int links = 40;
+  const Lane a = lane(0), b = lane(1);
+  Ref<Event> last = fill(a, 9);
+  for (int i = 0; i < links; ++i) {
+    const Lane &from = i % 2 ? b : a, &to = i % 2 ? a : b;
+    last = enqueueCopy(*to.queue, *from.buffer, *to.buffer, 0, 0, size, {&last, 1});
+  }
+  EXPECT_EQ(pending(), size_t(2 * links + 1));  // each with its transfer
+  EXPECT_EQ(platform.fake(0).able() + platform.fake(1).able(), 1u);
+  finishAll();
+  EXPECT_EQ(last->status(), CL_COMPLETE);
+  EXPECT_EQ(read(a), std::vector<char>(size, 9));
+  EXPECT_EQ(bytesIn(0) + bytesIn(1), size_t(links * size));
+}
+
+// A buffer that both change, in turns.
+TEST_F(RunBehindTest, PingPongIsSubmittedAhead) {
+  constexpr size_t links = 20;
+  const Lane a = lane(0), b{platform.queue(1), a.buffer};
+  Ref<Event> last = fill(a, 1);
+  for (size_t i = 0; i < links; ++i) {
+    const Lane& lane = i % 2 ? a : b;
+    const char value = char('a' + i);
+    last = enqueueFill(*lane.queue, *lane.buffer, &value, 1, i, 1, {&last, 1});
+    last = enqueueCopy(*lane.queue, *lane.buffer, *lane.buffer, 0, size / 2, links, {&last, 1});
+  }
+  EXPECT_EQ(platform.fake(0).able() + platform.fake(1).able(), 1u);
+  const size_t submitted = pending();
+  EXPECT_GE(submitted, 3 * links);
+  finishAll();
+  EXPECT_EQ(last->status(), CL_COMPLETE);
+  std::vector<char> expected(size, 1);
+  for (size_t i = 0; i < links; ++i) expected[i] = expected[size / 2 + i] = char('a' + i);
+  EXPECT_EQ(read(a), expected);
+}
+
+// The command that fails, those that read what it wrote, through transfers, and those that read
+// theirs; not what overwrites it, and who reads that.
+TEST_F(RunBehindTest, FailureGoesAlongBytes) {
+  for (const Reach reach : {Reach::run, Reach::finish}) {
+    const Lane a = lane(0), b = lane(1), c = lane(0);
+    const auto writer = fill(a, 3);
+    const auto reader = enqueueCopy(*b.queue, *a.buffer, *b.buffer, 0, 0, size, {});
+    Ref<Event> after[] = {reader};
+    const auto second = enqueueCopy(*c.queue, *b.buffer, *c.buffer, 0, 0, size, after);
+    const auto overwriter = fill(a, 4);
+    const auto its_reader = enqueueRead(*a.queue, *a.buffer, 0, size, host_.data(), {});
+    EXPECT_TRUE(platform.fake(0).finishAny(0, CL_OUT_OF_RESOURCES, reach));
+    finishAll();
+    EXPECT_EQ(writer->status(), CL_OUT_OF_RESOURCES);
+    EXPECT_EQ(reader->status(), dependent);
+    EXPECT_EQ(second->status(), dependent);
+    EXPECT_EQ(overwriter->status(), CL_COMPLETE);
+    EXPECT_EQ(its_reader->status(), CL_COMPLETE);
+    EXPECT_EQ(host_, std::vector<char>(size, 4));
+    EXPECT_EQ(readStatus(a), CL_COMPLETE);
+    EXPECT_EQ(readStatus(b), dependent);
+    EXPECT_EQ(readStatus(c), dependent);
+  }
+}
+
+// In one queue, whose order carries no failure: the reader was submitted before the writer failed,
+// and so was who overwrites the bytes.
+TEST_F(RunBehindTest, AReaderFailsThoughTheBytesAreOverwrittenSince) {
+  const Lane a = lane(0), other = lane(0);
+  const auto writer = fill(a, 3);
+  const auto reader = enqueueCopy(*a.queue, *a.buffer, *other.buffer, 0, 0, size, {});
+  const auto overwriter = fill(a, 4);
+  EXPECT_EQ(pending(), 3u);
+  EXPECT_TRUE(platform.fake(0).fail(CL_OUT_OF_RESOURCES));
+  finishAll();
+  EXPECT_EQ(writer->status(), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(reader->status(), dependent);
+  EXPECT_EQ(overwriter->status(), CL_COMPLETE);
+  EXPECT_EQ(readStatus(other), dependent);
+  EXPECT_EQ(read(a), std::vector<char>(size, 4));
+}
+
+// The transfer for the first reader serves the second one, which knows nothing of the first.
+TEST_F(RunBehindTest, AReaderRunsBehindTheTransferOfAnother) {
+  const Lane a = lane(0), b = lane(1), c = lane(1);
+  const auto writer = fill(a, 3);
+  Ref<Event> after[] = {writer};
+  const auto first = enqueueCopy(*b.queue, *a.buffer, *b.buffer, 0, 0, size, after);
+  const auto second = enqueueCopy(*c.queue, *a.buffer, *c.buffer, 0, 0, size, after);
+  EXPECT_EQ(pending(), 4u);
+  EXPECT_EQ(platform.fake(0).able() + platform.fake(1).able(), 1u);
+  finishAll();
+  EXPECT_EQ(bytesIn(1), size);
+  EXPECT_EQ(first->status(), CL_COMPLETE);
+  EXPECT_EQ(read(c), std::vector<char>(size, 3));
+}
+
+// The host's commands wait for the transfer only, which is submitted behind the writer.
+TEST_F(RunBehindTest, AMapRunsBehindTheWriter) {
+  const Lane a = lane(0);
+  const auto writer = fill(a, 3);
+  const Mapped mapped = enqueueMap(*a.queue, *a.buffer, CL_MAP_READ, 0, size, {});
+  const Lane b{platform.queue(1), a.buffer};
+  const Mapped other = enqueueMap(*b.queue, *b.buffer, CL_MAP_READ, 0, size, {});
+  EXPECT_EQ(pending(), 2u);
+  finishAll();
+  EXPECT_EQ(mapped.event->status(), CL_COMPLETE);
+  EXPECT_EQ(other.event->status(), CL_COMPLETE);
+  EXPECT_EQ(static_cast<const char*>(mapped.pointer)[0], 3);
 }
 
 TEST_F(RunBehindTest, LongChainsEndWithoutRecursion) {
