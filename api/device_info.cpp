@@ -302,8 +302,9 @@ constexpr InfoRow<Device> rows[] = {
                                         CL_QUEUE_PROFILING_ENABLE}>},
     {khr::device_capabilities,
      [](D d) {
-       return khr::capability_simultaneous_use |
-              (d.capabilities().printf ? khr::capability_printf : 0);
+       const port::Capabilities& c = d.capabilities();
+       return khr::capability_simultaneous_use | (c.printf ? khr::capability_printf : 0) |
+              (c.device_queues ? khr::capability_device_side_enqueue : 0);
      }},
     {khr::device_supported_queue_properties,
      always<cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |

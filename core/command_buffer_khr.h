@@ -33,6 +33,7 @@ inline constexpr cl_device_info device_supported_queue_properties = 0x129A;
 inline constexpr cl_device_info device_required_queue_properties = 0x12AA;
 inline constexpr cl_device_info device_mutable_dispatch_capabilities = 0x12B0;
 inline constexpr cl_bitfield capability_printf = 1 << 0;
+inline constexpr cl_bitfield capability_device_side_enqueue = 1 << 1;
 inline constexpr cl_bitfield capability_simultaneous_use = 1 << 2;
 
 inline constexpr cl_command_type command_command_buffer = 0x12A8;

@@ -1,6 +1,7 @@
 // Device-side enqueue: what kernels enqueue, and when it runs.
 #include <numeric>
 
+#include "tests/conformance/command_buffer.h"
 #include "tests/e2e/device_queues.h"
 
 namespace weft::e2e {
@@ -399,6 +400,37 @@ TEST_F(DeviceEnqueue, OnOneUnit) {
   run(k, {{1}});
   EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{127, 63}));
   cl.clReleaseDevice(part);
+}
+
+// A recorded kernel's children are done before the next recorded command begins, each time.
+TEST_F(DeviceEnqueue, FromACommandBuffer) {
+  using namespace conformance;
+  EXPECT_TRUE(deviceInfo<cl_bitfield>(khr::device_capabilities) &
+              khr::capability_device_side_enqueue);
+  const OwnedProgram program = builtFor(R"(
+    kernel void k(global int* out) {
+      enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(100),
+                     ^{ atomic_inc(out); });
+    }
+    kernel void square(global int* out) { out[1] += out[0] * out[0]; })");
+  const OwnedKernel parent = kernel(program, "k"), next = kernel(program, "square");
+  const OwnedMem out = upload(std::vector<cl_int>(2));
+  set(parent, out);
+  set(next, out);
+  cl_command_queue on = queue;
+  cl_int code = 1;
+  const OwnedCommandBuffer commands(buffers().create(1, &on, nullptr, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  const size_t one = 1;
+  for (const cl_kernel launched : {cl_kernel(parent), cl_kernel(next)})
+    ASSERT_EQ(buffers().launch(commands, nullptr, nullptr, launched, 1, nullptr, &one, nullptr, 0,
+                               nullptr, nullptr, nullptr),
+              CL_SUCCESS);
+  ASSERT_EQ(buffers().finalize(commands), CL_SUCCESS);
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(buffers().enqueue(0, nullptr, commands, 0, nullptr, nullptr), CL_SUCCESS);
+  ASSERT_EQ(cl.clFinish(queue), CL_SUCCESS);
+  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{200, 100 * 100 + 200 * 200}));
 }
 
 }  // namespace
