@@ -269,7 +269,7 @@ void Command::submit() noexcept {
     step::point();
     submitTo(*stream_);
     step::point();
-    tell(close(followers_), CL_SUBMITTED);
+    letFollowersGo();
   } else {
     step::point();
     submitTo(*stream_);  // and may be gone

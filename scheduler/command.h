@@ -32,6 +32,8 @@ class Command : public Event, protected port::Operation {
   // Links the command into its queue and starts it as soon as its dependencies allow. The caller
   // has its own reference. Takes over the reference that the constructor made.
   void enqueue(WaitList waits);
+  // Its work is that of commands of its own, on streams of theirs.
+  virtual bool hasParts() const { return false; }
 
  protected:
   Command(Queue& queue, cl_command_type type);
@@ -63,8 +65,10 @@ class Command : public Event, protected port::Operation {
   // prepare(), and no function of the application is called. It may be submitted while what is
   // ahead of it in the stream has not ended.
   virtual bool isDeviceWork() const { return false; }
-  // And that is the one operation which the command is.
+  // And that is the one operation which the command is, or those of its parts.
   virtual bool isOneOperation() const { return true; }
+  // Those that have not ended, of one that has been submitted.
+  virtual std::vector<Ref<Command>> parts() { return {}; }
   // Somebody looks at when the device began and ended it.
   virtual bool isMeasured() const { return queue() && queue()->profiling(); }
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
@@ -80,9 +84,23 @@ class Command : public Event, protected port::Operation {
   virtual Queue::Ordering ordering() const { return Queue::Ordering::command; }
 
   void ready() noexcept override;
+  void refused() noexcept override;
   // From within ready(): true when the command now waits for the end of what it could be submitted
   // behind, and will be ready again.
   bool waitForAhead() noexcept { return waitForEnds(true); }
+  // The same, of what its device cannot wait for.
+  bool waitForOthers() noexcept { return waitForEnds(false); }
+  // What it is or was submitted behind and has not ended.
+  struct Predecessor {
+    Ref<Command> command;
+    bool carries_failure;  // its failure is this one's
+  };
+  std::vector<Predecessor> predecessors();
+  // The latest end of those that have.
+  uint64_t predecessorsEnded() const { return predecessors_ended_; }
+  void goBehind(Command& earlier, bool carries_failure);
+  // All of its work was submitted.
+  void letFollowersGo() noexcept;
 
   // As waitFor(dependency, true), but where the devices can wait for each other only until that was
   // submitted.
@@ -102,7 +120,6 @@ class Command : public Event, protected port::Operation {
   bool lostItsInput() const noexcept;
   void requireInput() noexcept;
 
-  void refused() noexcept override;
   void settle(cl_int status) noexcept override;
   void notified() noexcept override;
   void started(port::Nanoseconds when) noexcept override;
@@ -130,7 +147,6 @@ class Command : public Event, protected port::Operation {
   bool isInQueueOrder() const noexcept;
   bool canFollow(const Command& earlier) const noexcept;
   bool mayRunBehind(const Event& dependency) const noexcept;
-  void goBehind(Command& earlier, bool carries_failure);
   void addAhead(Command& earlier, bool carries_failure);  // it is not among them
   // If its failure is known when this command ends, at the latest.
   void failWith(Command& maker);
@@ -144,6 +160,7 @@ class Command : public Event, protected port::Operation {
   template <class F>
   void forEnds(bool all, F&& function);
   bool waitForEnds(bool all) noexcept;
+  void gatherParts();
   void gatherAhead();
   void conclude() noexcept;
 
@@ -165,16 +182,13 @@ class Command : public Event, protected port::Operation {
   std::atomic<Edge*> followers_{nullptr};
   // What this command is to be submitted behind, and then what it was, as long as that has not
   // ended.
-  struct Predecessor {
-    Ref<Command> command;
-    bool carries_failure;  // its failure is this one's
-  };
   struct Ahead : pool::Pooled {
     pool::Vector<Predecessor> commands;
     pool::Vector<Ref<Command>> makers;                // of what it reads, nothing to wait for
     pool::Vector<const port::Operation*> operations;  // of other streams
   };
   std::unique_ptr<Ahead> ahead_;
+  uint64_t predecessors_ended_ = 0;
   Ref<Event> predecessor_;  // in-order, while it is enqueued
   // In-order: waits for this one; this one itself when it was submitted before there was one.
   std::atomic<Command*> successor_{nullptr};

@@ -245,6 +245,7 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
                        (known && std::all_of(models.begin(), models.end(), [](const auto& model) {
                           return model.spread < sure_spread;
                         }));
+  at_once_ = settled;
   if (!settled) return partition::guidedPolicy(std::move(models), plan.shares);
   seen.homes.set(plan.shares);
   return partition::staticPolicy(plan.shares);
@@ -269,6 +270,8 @@ void Division::decide() {
   }
   const bool always = mode == Mode::always;
   mode_ = always ? Verdict::Mode::together : seen->verdict.next();
+  on_trial_ = !always && !seen->verdict.settled();
+  if (on_trial_) ++seen->on_trial;
   if (mode_ == Verdict::Mode::together) {
     if (!seen->homes.shares().empty())
       policy_ = partition::staticPolicy(seen->homes.shares());
@@ -282,11 +285,25 @@ void Division::decide() {
   policy_ = onOne(seen->best);
 }
 
+Division::~Division() {
+  if (on_trial_) --experience_->state().lock()->on_trial;
+}
+
+// A trial is of few launches, and the next ones go by what comes of it.
+bool Division::dependsOnOthers() const {
+  constexpr unsigned trial_launches = 2;
+  if (Knowledge::get().setting.mode != SplitSetting::Mode::guided) return false;
+  const auto seen = experience_->state().lock();
+  return !seen->verdict.settled() && seen->on_trial >= trial_launches;
+}
+
 void Division::plan() {
   begun_ = profiling::now();
   decide();
   planned_ns_ = static_cast<double>(profiling::now() - begun_);
 }
+
+void Division::begin() { begun_ = profiling::now() - static_cast<uint64_t>(planned_ns_); }
 
 // While one part runs the bytes of the next one move, for those who have a memory of their own.
 std::optional<Slice> Division::next(size_t index) {
@@ -311,6 +328,7 @@ void Division::finished(size_t index, const Slice& slice, uint64_t begin, uint64
   state.units += slice.count();
   state.busy_ns += time;
   state.done_ns = now;
+  state.ended = std::max(state.ended, end);
   if (!records_) return;
   const double items = itemsPerBlock() * static_cast<double>(slice.count());
   Knowledge::get().store.recordKernel(key_, weft::keyOf(*state.member.device),
@@ -353,16 +371,29 @@ void Division::tell(double nanoseconds) const {
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
-void Division::succeeded() {
+// How long it took on the devices from then on, each member and all together.
+double Division::timeFrom(uint64_t since) {
+  double longest = 0;
+  for (State& state : members_) {
+    if (state.units == 0) continue;
+    const double ns = state.ended > since ? static_cast<double>(state.ended - since) : 0;
+    state.done_ns = std::max(ns, state.busy_ns);
+    longest = std::max(longest, state.done_ns);
+  }
+  return longest;
+}
+
+void Division::succeeded(std::optional<uint64_t> ahead) {
   using partition::Verdict;
-  const auto now = static_cast<double>(profiling::now() - begun_);
+  const double now =
+      ahead ? timeFrom(std::max(begun_, *ahead)) : static_cast<double>(profiling::now() - begun_);
   if (Knowledge::get().setting.trace) tell(now);
   if (!learns_) return;
   const auto seen = experience_->state().lock();
   if (mode_ == Verdict::Mode::alone) {
     double busy = 0;
     for (const State& state : members_) busy += state.busy_ns;
-    const double waited = commandTime(member(seen->best).device->capabilities());
+    const double waited = ahead ? 0 : commandTime(member(seen->best).device->capabilities());
     seen->verdict.took(mode_, std::max(busy, now - waited));
     return;
   }

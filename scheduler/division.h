@@ -31,9 +31,18 @@ class Division {
                                         const Ref<ArgumentSet>& arguments,
                                         const port::LaunchRecord& record);
 
-  // Decides how, with the bytes where they are now: when what it waits for has ended, before the
-  // first part.
+  ~Division();
+  Division(const Division&) = delete;
+  Division& operator=(const Division&) = delete;
+
+  // Is it of use to know how those went that were planned and have not ended?
+  bool dependsOnOthers() const;
+  // Decides how, with the bytes where they will be when what is under way by now has ended.
   void plan();
+  // Does next() give out all of it before the first part has ended?
+  bool atOnce() const { return at_once_; }
+  // The first part is about to be given out.
+  void begin();
 
   const partition::Split& split() const { return *split_; }
   const std::shared_ptr<const DeviceBuild>& build() const { return build_; }
@@ -49,8 +58,9 @@ class Division {
   void finished(size_t member, const partition::Slice& slice, uint64_t begin, uint64_t end);
   // It ended without having run to its end.
   void failed(size_t member) { --members_[member].in_hand; }
-  // All parts have ended well.
-  void succeeded();
+  // All parts have ended well. `ahead`: they were submitted before what they run behind had ended,
+  // the last of that at this time (0: all of it had).
+  void succeeded(std::optional<uint64_t> ahead);
 
  private:
   struct State {
@@ -60,6 +70,7 @@ class Division {
     uint64_t units = 0;  // done
     double busy_ns = 0;  // for them
     double done_ns = 0;  // since the plan
+    uint64_t ended = 0;
   };
   using Models = std::vector<partition::MemberModel>;
 
@@ -68,6 +79,7 @@ class Division {
 
   bool possible() const;
   void decide();
+  double timeFrom(uint64_t since);
   void tell(double nanoseconds) const;
   bool longEnough() const;
   bool sameKind(size_t one, size_t another) const;
@@ -92,6 +104,8 @@ class Division {
   std::vector<State> members_;
   std::unique_ptr<partition::Policy> policy_;
   partition::Verdict::Mode mode_ = partition::Verdict::Mode::together;
+  bool at_once_ = true;
+  bool on_trial_ = false;
   bool learns_ = true;    // from how long it takes
   bool records_ = false;  // the parts' times
   uint64_t begun_ = 0;

@@ -33,6 +33,7 @@ class Experience {
  public:
   struct State {
     partition::Verdict verdict;
+    unsigned on_trial = 0;  // launches that were planned while that was open, and have not ended
     partition::Homes homes;
     size_t best = 0;        // the member that does it best alone
     unsigned launches = 0;  // that were divided

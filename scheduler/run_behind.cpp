@@ -6,6 +6,8 @@
 // first: only then is known that none of them failed. What it writes is entered in memory objects
 // when it is submitted (Command::enter), hence in the order of the edges, too; so a transfer that
 // fetches it can be submitted behind it.
+#include <algorithm>
+
 #include "core/reaper.h"
 #include "scheduler/command.h"
 #include "scheduler/state.h"
@@ -24,12 +26,12 @@ bool Command::leads() const noexcept {
 
 // Does its stream keep it behind what comes before in its queue?
 bool Command::isInQueueOrder() const noexcept {
-  return queue() && queue()->runsAhead() && stream_ == &queue()->stream();
+  return queue() && queue()->runsAhead() && stream_ == &queue()->stream() && !hasParts();
 }
 
 // On the device, an earlier command that was submitted?
 bool Command::canFollow(const Command& earlier) const noexcept {
-  if (isInQueueOrder() && stream_ == earlier.stream_) return true;
+  if (isInQueueOrder() && earlier.isInQueueOrder() && stream_ == earlier.stream_) return true;
   const uint64_t group = fenceGroup();
   return group != 0 && group == earlier.fenceGroup();
 }
@@ -78,13 +80,15 @@ void Command::failWith(Command& maker) {
 bool Command::hasPrevious() const noexcept { return place_ && queue() && queue()->runsAhead(); }
 
 void Command::dropEnded() noexcept {
-  if (hasPrevious() && place_->done()) place_ = nullptr;
-  if (!ahead_) return;
-  const auto ended = [&](const Command& earlier, bool carries_failure) {
+  const auto ended = [&](const Event& earlier, bool carries_failure) {
     const cl_int status = earlier.status();
+    if (status > CL_COMPLETE) return false;
     if (status < 0 && carries_failure) noteFailedDependency();
-    return status <= CL_COMPLETE;
+    predecessors_ended_ = std::max<uint64_t>(predecessors_ended_, earlier.times().ended);
+    return true;
   };
+  if (hasPrevious() && ended(*place_, false)) place_ = nullptr;
+  if (!ahead_) return;
   std::erase_if(ahead_->commands, [&](const Predecessor& earlier) {
     return ended(*earlier.command, earlier.carries_failure);
   });
@@ -129,10 +133,34 @@ bool Command::waitForEnds(bool all) noexcept {
   return true;
 }
 
+std::vector<Command::Predecessor> Command::predecessors() {
+  std::vector<Predecessor> list;
+  if (hasPrevious()) list.push_back({Ref<Command>(static_cast<Command*>(place_.get())), false});
+  if (ahead_) list.insert(list.end(), ahead_->commands.begin(), ahead_->commands.end());
+  return list;
+}
+
+void Command::letFollowersGo() noexcept { tell(close(followers_), CL_SUBMITTED); }
+
+// Instead of what consists of them.
+void Command::gatherParts() {
+  std::vector<Ref<Command>> found;
+  const auto add = [&](Command& earlier) {
+    if (!earlier.hasParts()) return;
+    const auto parts = earlier.parts();
+    found.insert(found.end(), parts.begin(), parts.end());
+  };
+  if (hasPrevious()) add(static_cast<Command&>(*place_));
+  if (ahead_)
+    for (const Predecessor& earlier : ahead_->commands) add(*earlier.command);
+  for (const Ref<Command>& part : found) goBehind(*part, false);
+}
+
 // For the stream, which knows by itself what comes before in it.
 void Command::gatherAhead() {
+  gatherParts();
   const auto gather = [&](Command& earlier) {
-    if (isInQueueOrder() && earlier.stream_ == stream_) return;
+    if (earlier.hasParts() || (isInQueueOrder() && earlier.stream_ == stream_)) return;
     if (!ahead_) ahead_ = std::make_unique<Ahead>();
     ahead_->operations.push_back(&earlier);
   };

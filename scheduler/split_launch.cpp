@@ -34,12 +34,16 @@ class Part final : public LaunchCommand {
   }
 
   void begin() { releaseGuard(); }
+  void follow(Command& earlier, bool carries_failure) { goBehind(earlier, carries_failure); }
+  void cancel() { noteFailedDependency(); }
+  port::MemorySpace memory() const { return space(); }
 
   Part* following = nullptr;  // of those about to begin
 
  private:
   void accesses(AccessList& list) override;
   bool isMeasured() const override { return true; }
+  void submitTo(port::Stream& stream) noexcept override;
   port::GroupBox box() const override { return division_->split().box(slice_); }
   Code code() const override {
     const Division::Member& member = division_->member(member_);
@@ -51,13 +55,20 @@ class Part final : public LaunchCommand {
   std::shared_ptr<Division> division_;
   size_t member_;
   Slice slice_;
+  bool submitted_ = false;
 };
 
 class SplitLaunch final : public Command {
  public:
   SplitLaunch(Queue& queue, cl_command_type type, std::shared_ptr<Division> division)
-      : Command(queue, type), division_(std::move(division)) {
+      : Command(queue, type), division_(std::move(division)), fences_(haveFences(*division_)) {
     state_.lock()->begin = ~uint64_t{0};
+  }
+
+  bool hasParts() const override { return true; }
+  // A part was, or never will be.
+  void submitted() noexcept {
+    if (unsubmitted_.fetch_sub(1, std::memory_order_acq_rel) == 1) letFollowersGo();
   }
 
   // A part has ended, but not yet been counted down.
@@ -69,18 +80,35 @@ class SplitLaunch final : public Command {
     cl_int failure = CL_SUCCESS;
     uint64_t begin = 0, end = 0;
     bool handed_out = false;
+    // Of one whose followers go when its parts were submitted.
+    std::vector<Ref<Part>> parts;
+    bool wide = false;  // there is one on each of the device's members
   };
+  static constexpr unsigned unknown = ~0u / 2;  // how many parts there will be
 
+  static bool haveFences(const Division& division);
+  bool isDeviceWork() const override { return fences_; }
+  std::vector<Ref<Command>> parts() override;
   void ready() noexcept override;
+  void refused() noexcept override;
+  bool waitForPlan() noexcept;
+  void handOut() noexcept;
+  void end() noexcept;
+  bool runAhead(State& state, Part* parts) noexcept;
+  void order(State& state, const std::vector<Predecessor>& earlier);
   void accesses(AccessList& list) override;
-  void finalize(cl_int) noexcept override { division_ = nullptr; }
-  void plan(State& state) noexcept;
+  void finalize(cl_int) noexcept override;
+  void plan() noexcept;
   void learn() noexcept;
   Part* nextParts(State& state, const std::shared_ptr<Division>& division) noexcept;
   Part* nextPart(State& state, size_t member, const std::shared_ptr<Division>& division) noexcept;
   static void start(Part* parts) noexcept;
 
   std::shared_ptr<Division> division_;
+  const bool fences_;  // all members can wait for each other
+  bool planned_ = false;
+  bool ahead_ = false;  // submitted behind what has not ended, or might not have
+  std::atomic<unsigned> unsubmitted_{unknown};
   Guarded<State> state_;  // and the policy, and this node's edges
 };
 
@@ -99,8 +127,16 @@ void Part::accesses(AccessList& list) {
       list.push_back({object, object->origin(), object->origin() + 1, false, false});
 }
 
+void Part::submitTo(port::Stream& stream) noexcept {
+  const Ref<SplitLaunch> whole = whole_;  // it may have ended before that returns
+  submitted_ = true;
+  LaunchCommand::submitTo(stream);
+  whole->submitted();
+}
+
 void Part::finalize(cl_int status) noexcept {
   LaunchCommand::finalize(status);
+  if (!submitted_) whole_->submitted();
   whole_->ended(member_, slice_, status, times_.started.load(std::memory_order_relaxed),
                 times_.ended.load(std::memory_order_relaxed), division_);
   division_ = nullptr;
@@ -116,31 +152,111 @@ void SplitLaunch::accesses(AccessList& list) {
                       access.end, false, true});
 }
 
-// Called with the dependencies gone, and again when all parts have ended.
+bool SplitLaunch::haveFences(const Division& division) {
+  const uint64_t group = division.member(0).device->capabilities().fence_group;
+  for (size_t i = 0; i < division.members(); ++i)
+    if (division.member(i).device->capabilities().fence_group != group) return false;
+  return group != 0;
+}
+
+std::vector<Ref<Command>> SplitLaunch::parts() {
+  const auto state = state_.lock();
+  return {state->parts.begin(), state->parts.end()};
+}
+
+// Called with what it depends on submitted or gone, and again when all parts have ended.
 void SplitLaunch::ready() noexcept {
   const RuntimeScope scope;
-  if (waitForAhead()) return;
+  if (state_.lock()->handed_out) return end();
+  if (waitForPlan()) return;
+  if (dependencyFailed()) return refused();
+  handOut();
+}
+
+void SplitLaunch::refused() noexcept {
+  if (state_.lock()->handed_out) return end();
+  Command::refused();
+}
+
+// Parts that are known in advance can be submitted behind what has not ended.
+bool SplitLaunch::waitForPlan() noexcept {
+  if (fences_ ? waitForOthers() : waitForAhead()) return true;
+  if (!planned_ && division_->dependsOnOthers() && waitForAhead()) return true;
+  if (!std::exchange(planned_, true)) plan();
+  ahead_ = fences_ && division_->atOnce();
+  return !ahead_ && waitForAhead();
+}
+
+void SplitLaunch::handOut() noexcept {
   Part* parts = nullptr;
-  bool over = false;
+  bool first = true;
   state_.with([&](State& state) {
-    over = std::exchange(state.handed_out, true);
-    if (over) return;
+    state.handed_out = true;
     holdAgain();
-    plan(state);
+    division_->begin();
     parts = nextParts(state, division_);
+    if (ahead_) first = runAhead(state, parts);
   });
-  if (over) {
-    const State state = *state_.lock();
-    if (state.failure == CL_SUCCESS) learn();
-    times_.started.store(std::min(state.begin, state.end), std::memory_order_relaxed);
-    times_.ended.store(state.end, std::memory_order_relaxed);
-    return complete(state.failure);
-  }
   times_.submitted.store(profiling::now(), std::memory_order_relaxed);
   advance(CL_SUBMITTED);
-  advance(CL_RUNNING);
+  if (first) advance(CL_RUNNING);
   start(parts);
+  if (ahead_) submitted();
   releaseGuard();
+}
+
+// False when something is before them that has not ended.
+bool SplitLaunch::runAhead(State& state, Part* parts) noexcept {
+  unsigned count = 1;  // this function's caller
+  for (Part* part = parts; part; part = part->following) ++count;
+  unsubmitted_.store(count, std::memory_order_relaxed);
+  try {
+    for (Part* part = parts; part; part = part->following) state.parts.emplace_back(part);
+    const auto earlier = predecessors();
+    order(state, earlier);
+    return earlier.empty();
+  } catch (const std::bad_alloc&) {  // without the order they must not run
+    state.failure = CL_OUT_OF_HOST_MEMORY;
+    for (Part* part = parts; part; part = part->following) part->cancel();
+    return false;
+  }
+}
+
+// What comes before it in other memory spaces residency orders its parts behind, byte by byte. Of
+// their own they are behind what was there before, if the launch before had a part there, too;
+// otherwise behind all of it, which was behind all that was there.
+void SplitLaunch::order(State& state, const std::vector<Predecessor>& earlier) {
+  state.wide = state.parts.size() == queue()->device().members().size();
+  for (const auto& [command, carries_failure] : earlier) {
+    if (!command->hasParts()) {
+      for (const Ref<Part>& part : state.parts) part->follow(*command, carries_failure);
+      continue;
+    }
+    const State before = *static_cast<SplitLaunch&>(*command).state_.lock();
+    const bool each = carries_failure || !(state.wide && before.wide);
+    for (const Ref<Part>& part : state.parts)
+      for (const Ref<Part>& other : before.parts)
+        if (each || other->memory() == part->memory()) part->follow(*other, carries_failure);
+  }
+}
+
+void SplitLaunch::end() noexcept {
+  const RuntimeScope scope;
+  if (waitForAhead()) return;
+  const auto [failure, begin, end] = state_.with(
+      [](const State& state) { return std::tuple(state.failure, state.begin, state.end); });
+  if (failure == CL_SUCCESS && !dependencyFailed()) learn();
+  times_.started.store(std::min(begin, end), std::memory_order_relaxed);
+  times_.ended.store(end, std::memory_order_relaxed);
+  complete(failure == CL_SUCCESS && dependencyFailed()
+               ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+               : failure);
+}
+
+void SplitLaunch::finalize(cl_int) noexcept {
+  division_ = nullptr;
+  std::vector<Ref<Part>> parts;
+  state_.with([&](State& state) { parts.swap(state.parts); });
 }
 
 void SplitLaunch::start(Part* parts) noexcept {
@@ -158,16 +274,16 @@ Part* SplitLaunch::nextParts(State& state, const std::shared_ptr<Division>& divi
 
 void SplitLaunch::learn() noexcept {
   try {
-    division_->succeeded();
+    division_->succeeded(ahead_ ? std::optional(predecessorsEnded()) : std::nullopt);
   } catch (const std::bad_alloc&) {  // the next one is as good
   }
 }
 
-void SplitLaunch::plan(State& state) noexcept {
+void SplitLaunch::plan() noexcept {
   try {
     division_->plan();
   } catch (...) {
-    state.failure = CL_OUT_OF_HOST_MEMORY;
+    state_.lock()->failure = CL_OUT_OF_HOST_MEMORY;
   }
 }
 
