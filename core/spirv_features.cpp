@@ -53,7 +53,11 @@ constexpr CapabilityRow capabilities[] = {
     {5055, "cl_khr_kernel_clock"},                      // ShaderClockKHR
     {5612, "ext_fp32_global_atomic_min_max"},           // AtomicFloat32MinMaxEXT
     {5613, "ext_fp64_global_atomic_min_max"},           // AtomicFloat64MinMaxEXT
+    {5568, "cl_khr_subgroup_shuffle"},                  // SubgroupShuffleINTEL
+    {5569, "subgroups"},                                // SubgroupBufferBlockIOINTEL
     {5629, "cl_khr_expect_assume"},                     // ExpectAssumeKHR
+    {5837, nullptr},                                    // FPFastMathModeINTEL
+    {5910, nullptr},                                    // MemoryAccessAliasingINTEL
     {6017, "integer_dot_product_input_4x8bit"},         // DotProductInput4x8Bit
     {6018, "integer_dot_product_input_4x8bit_packed"},  // DotProductInput4x8BitPacked
     {6019, "cl_khr_integer_dot_product"},               // DotProduct
@@ -81,6 +85,9 @@ constexpr ExtensionRow extensions[] = {
     {"SPV_KHR_shader_clock", "cl_khr_kernel_clock"},
     {"SPV_KHR_subgroup_rotate", "cl_khr_subgroup_rotate"},
     {"SPV_KHR_uniform_group_instructions", "cl_khr_work_group_uniform_arithmetic"},
+    {"SPV_INTEL_fp_fast_math_mode", nullptr},
+    {"SPV_INTEL_memory_access_aliasing", nullptr},
+    {"SPV_INTEL_subgroups", "cl_khr_subgroup_shuffle"},
     {"SPV_EXT_shader_atomic_float_add", "ext_fp32_global_atomic_add"},
     {"SPV_EXT_shader_atomic_float_min_max", "ext_fp32_global_atomic_min_max"},
 };

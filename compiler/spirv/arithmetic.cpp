@@ -169,11 +169,14 @@ void FunctionReader::setFastMath(const Instruction& instruction) {
                                         : nullptr;
   if (mode) {
     constexpr uint32_t not_nan = 1, not_inf = 2, no_signed_zero = 4, reciprocal = 8, fast = 16;
+    constexpr uint32_t contract = 1u << 16, reassociate = 1u << 17;  // SPV_INTEL_fp_fast_math_mode
     const uint32_t bits = mode->operands.at(0);
     if (bits & not_nan) flags.setNoNaNs();
     if (bits & not_inf) flags.setNoInfs();
     if (bits & no_signed_zero) flags.setNoSignedZeros();
     if (bits & reciprocal) flags.setAllowReciprocal();
+    if (bits & contract) flags.setAllowContract();
+    if (bits & reassociate) flags.setAllowReassoc();
     if (bits & fast) flags.setFast();
   }
   builder_.setFastMathFlags(flags);

@@ -169,6 +169,7 @@ llvm::Value* FunctionReader::emitValue(const Instruction& instruction) {
   if (llvm::Value* made = emitImage(instruction)) return made;
   if (llvm::Value* made = emitGroup(instruction)) return made;
   if (llvm::Value* made = emitSubGroup(instruction)) return made;
+  if (llvm::Value* made = emitIntelSubGroup(instruction)) return made;
   if (llvm::Value* made = emitDeviceQueue(instruction)) return made;
   if (llvm::Value* made = emitExtension(instruction)) return made;
   if (llvm::Value* made = emitPipe(instruction)) return made;

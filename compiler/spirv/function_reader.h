@@ -95,6 +95,16 @@ class FunctionReader {
   Argument valueOrTruth(Id id, Sign sign);
   Argument smallNumber(Id id, const char* spelling);
 
+  // --- intel_sub_groups.cpp
+  llvm::Value* emitIntelSubGroup(const Instruction& instruction);
+  llvm::Value* shuffle(Id data, llvm::Value* lane);
+  llvm::Value* shuffleOfTwo(Id low, Id high, llvm::Value* lane);
+  llvm::Value* emitBlockRead(const Instruction& instruction);
+  void emitBlockWrite(const Instruction& instruction);
+  template <class F>
+  void forEachOfBlock(Id pointer, llvm::Type* type, F&& access);
+  llvm::Value* subGroupNumber(const char* function);
+
   // --- device_queue_calls.cpp
   llvm::Value* emitDeviceQueue(const Instruction& instruction);
   llvm::Value* emitEvent(const Instruction& instruction);

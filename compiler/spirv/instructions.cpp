@@ -119,6 +119,11 @@ class Collector {
       case Op::OpModuleProcessed:
       case Op::OpDecorationGroup:
       case Op::OpNop:
+      // SPV_INTEL_memory_access_aliasing. What it says holds within one work-item between two
+      // barriers; loops over work-items would have LLVM believe it of all of them together.
+      case Op::OpAliasDomainDeclINTEL:
+      case Op::OpAliasScopeDeclINTEL:
+      case Op::OpAliasScopeListDeclINTEL:
         return;
       default:
         return module_.body.push_back(std::move(instruction));

@@ -29,7 +29,7 @@ class Mangler {
       text_ += substitution(static_cast<size_t>(known - seen_.begin()));
       return;
     }
-    text_ += spelling.prefix;
+    if (!spelling.silent) text_ += spelling.prefix;
     if (spelling.inner) add(*spelling.inner);
     if (spelling.substitutable) seen_.push_back(whole);
   }
@@ -58,7 +58,13 @@ Spelling spellPointer(Spelling pointee, Qualifiers qualifiers) {
   if (qualifiers.address_space != 0) prefix = "U3AS" + std::to_string(qualifiers.address_space);
   if (qualifiers.atomic) prefix += "V";
   if (qualifiers.constant) prefix += "K";
-  if (!prefix.empty()) pointee = wrap(std::move(prefix), std::move(pointee));
+  if (!prefix.empty()) {
+    pointee = wrap(std::move(prefix), std::move(pointee));
+  } else {
+    // The private address space has no name, but what it qualifies counts as a type of its own.
+    pointee = wrap("private ", std::move(pointee));
+    pointee.silent = true;
+  }
   return wrap("P", std::move(pointee));
 }
 

@@ -14,6 +14,7 @@ struct Spelling {
   std::string prefix;
   std::shared_ptr<const Spelling> inner;
   bool substitutable = false;  // repetitions are abbreviated
+  bool silent = false;         // the prefix is not written, but makes another type
 
   std::string whole() const { return prefix + (inner ? inner->whole() : ""); }
 };
