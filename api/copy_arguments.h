@@ -32,6 +32,9 @@ FillWork checkFillImage(const Queue& queue, cl_mem image, const void* fill_color
 
 // "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
 void requireSharedMemory(const Queue& queue);
+// A range that starts in an allocation ends in it. One of no allocation is the host's own memory,
+// which `may_be_anywhere`, or which the queue's device can use. Throws CL_INVALID_VALUE.
+void checkSvmRange(const Queue& queue, const void* pointer, size_t size, bool may_be_anywhere);
 SvmCopyWork checkSvmMemcpy(const Queue& queue, void* dst_ptr, const void* src_ptr, size_t size);
 SvmFillWork checkSvmMemFill(const Queue& queue, void* svm_ptr, const void* pattern,
                             size_t pattern_size, size_t size);

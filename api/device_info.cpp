@@ -10,6 +10,7 @@
 #include "api/version.h"
 #include "core/ports/processors.h"
 #include "core/spirv_features.h"
+#include "core/svm.h"
 
 namespace weft::api {
 namespace {
@@ -432,6 +433,11 @@ constexpr InfoRow<Device> rows[] = {
 
     // Shared virtual memory, pipes, device queues.
     {CL_DEVICE_SVM_CAPABILITIES, capability<cl_device_svm_capabilities, &C::shared_memory>},
+    {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
+    {CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
+    {CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
+    {CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
+    {CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
     {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},

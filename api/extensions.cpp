@@ -7,6 +7,7 @@
 #include "api/cl_weft_ext.h"
 #include "core/command_buffer_khr.h"
 #include "core/ports/processors.h"
+#include "core/svm.h"
 
 namespace weft::api {
 namespace {
@@ -26,6 +27,8 @@ constexpr std::array<std::string_view, 12> host_extensions = {
     "cl_khr_spirv_queries",
 };
 
+constexpr std::string_view usm_name = "cl_intel_unified_shared_memory";
+
 // What programs may use and test for, but the conformance suite refuses in devices' lists.
 constexpr std::string_view unlisted = "cl_khr_work_group_uniform_arithmetic";
 
@@ -34,6 +37,7 @@ constexpr std::pair<std::string_view, cl_version> other_versions[] = {
     {"cl_khr_integer_dot_product", CL_MAKE_VERSION(2, 0, 0)},
     {khr::command_buffer_name, khr::command_buffer_version},
     {khr::mutable_dispatch_name, khr::mutable_dispatch_version},
+    {usm_name, CL_MAKE_VERSION(1, 2, 0)},
 };
 
 cl_version versionOf(std::string_view name) {
@@ -44,7 +48,16 @@ cl_version versionOf(std::string_view name) {
 
 }  // namespace
 
-std::span<const std::string_view> platformExtensions() { return host_extensions; }
+std::vector<std::string_view> platformExtensions(const Platform& platform) {
+  std::vector<std::string_view> names(host_extensions.begin(), host_extensions.end());
+  // "Each extension that is supported by all devices associated with this platform must be
+  // reported here."
+  const auto& devices = platform.devices();
+  if (std::all_of(devices.begin(), devices.end(),
+                  [](const Ref<Device>& device) { return usmCapabilities(*device) != 0; }))
+    names.push_back(usm_name);
+  return names;
+}
 
 std::vector<std::string_view> deviceExtensions(const Device& device) {
   std::vector<std::string_view> names(host_extensions.begin(), host_extensions.end());
@@ -53,6 +66,7 @@ std::vector<std::string_view> deviceExtensions(const Device& device) {
   // A part that cannot be divided has the queries all the same.
   if (device.capabilities().max_sub_devices > 0 || !device.isRoot())
     names.emplace_back("cl_ext_device_fission");
+  if (usmCapabilities(device)) names.push_back(usm_name);
   if (device.capabilities().pci) names.emplace_back("cl_khr_pci_bus_info");
   if (port::hasProcessors(device.capabilities()))
     names.emplace_back(CL_WEFT_PROCESSORS_EXTENSION_NAME);

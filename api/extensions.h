@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/platform.h"
 
 namespace weft::api {
 
 // Those of the host interface, which every device has.
-std::span<const std::string_view> platformExtensions();
+std::vector<std::string_view> platformExtensions(const Platform& platform);
 // Those and what the language of the device has.
 std::vector<std::string_view> deviceExtensions(const Device& device);
 

@@ -1,4 +1,7 @@
 // Specification 5.9: creating kernels and setting their arguments.
+#include <CL/cl_ext.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "api/checks.h"
@@ -16,21 +19,34 @@ Kernel& toSvmKernel(cl_kernel handle) {
   return kernel;
 }
 
-void setSvmPointers(Kernel& kernel, size_t size, const void* value) {
+std::vector<const void*> pointerList(size_t size, const void* value) {
   require(size % sizeof(void*) == 0, CL_INVALID_VALUE, "size of a list of pointers");
   std::vector<const void*> pointers(size / sizeof(void*));
   if (size) std::memcpy(pointers.data(), value, size);
-  kernel.setSvmPointers(std::move(pointers));
+  return pointers;
+}
+
+bool flag(size_t size, const void* value) {
+  require(size == sizeof(cl_bool), CL_INVALID_VALUE, "size of a cl_bool");
+  cl_bool wanted = CL_FALSE;
+  std::memcpy(&wanted, value, sizeof wanted);
+  return wanted;
+}
+
+// "CL_INVALID_OPERATION if [...] no devices in the context associated with kernel support Unified
+// Shared Memory."
+void requireUsm(const Kernel& kernel) {
+  const auto& devices = kernel.context().devices();
+  require(std::any_of(devices.begin(), devices.end(),
+                      [](const Ref<Device>& device) { return usmCapabilities(*device) != 0; }),
+          CL_INVALID_OPERATION, "no device of the context has unified shared memory");
 }
 
 // "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value
 // is CL_TRUE but no devices in context associated with kernel support fine-grain system SVM
 // allocations." Where they do, every kernel may use any memory: there is nothing to remember.
 void checkFineGrainSystem(const Kernel& kernel, size_t size, const void* value) {
-  require(size == sizeof(cl_bool), CL_INVALID_VALUE, "size of a cl_bool");
-  cl_bool wanted = CL_FALSE;
-  std::memcpy(&wanted, value, sizeof wanted);
-  require(!wanted || kernel.context().sharedMemory() & port::shares_all_memory,
+  require(!flag(size, value) || kernel.context().sharedMemory() & port::shares_all_memory,
           CL_INVALID_OPERATION, "no device has fine-grained system SVM");
 }
 
@@ -43,13 +59,23 @@ void requireSvm(const Kernel& kernel) {
 
 void setExecInfo(Kernel& kernel, cl_kernel_exec_info name, size_t size, const void* value) {
   // An empty list of pointers is one, too: it takes back what was set.
-  const bool empty = name == CL_KERNEL_EXEC_INFO_SVM_PTRS && size == 0;
+  const bool empty = size == 0 && (name == CL_KERNEL_EXEC_INFO_SVM_PTRS ||
+                                   name == CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL);
   require(value || empty, CL_INVALID_VALUE, "no value");
   switch (name) {
     case CL_KERNEL_EXEC_INFO_SVM_PTRS:
-      return setSvmPointers(kernel, size, value);
+      return kernel.setSvmPointers(pointerList(size, value));
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
       return checkFineGrainSystem(kernel, size, value);
+    case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
+      requireUsm(kernel);
+      return kernel.setUsmPointers(pointerList(size, value));
+    // All of it is in place for every kernel, asked for or not.
+    case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
+    case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
+    case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
+      requireUsm(kernel);
+      return static_cast<void>(flag(size, value));
     default:
       throw Error(CL_INVALID_VALUE, "unknown execution information");
   }
@@ -101,6 +127,11 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t ar
 cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
                                             const void* arg_value) {
   return call([&] { toSvmKernel(kernel).setSvmArgument(arg_index, arg_value); });
+}
+
+cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint arg_index,
+                                                 const void* arg_value) {
+  return call([&] { toKernel(kernel).setSvmArgument(arg_index, arg_value); });
 }
 
 cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,

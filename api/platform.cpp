@@ -26,9 +26,9 @@ constexpr InfoRow<Platform> rows[] = {
     {CL_PLATFORM_NUMERIC_VERSION, [](const Platform&) { return toClVersion(platform_version); }},
     {CL_PLATFORM_NAME, [](const Platform&) { return platform_name; }},
     {CL_PLATFORM_VENDOR, [](const Platform&) { return platform_vendor; }},
-    {CL_PLATFORM_EXTENSIONS, [](const Platform&) { return joined(platformExtensions()); }},
+    {CL_PLATFORM_EXTENSIONS, [](const Platform& p) { return joined(platformExtensions(p)); }},
     {CL_PLATFORM_EXTENSIONS_WITH_VERSION,
-     [](const Platform&) { return withVersions(platformExtensions()); }},
+     [](const Platform& p) { return withVersions(platformExtensions(p)); }},
     {CL_PLATFORM_HOST_TIMER_RESOLUTION, [](const Platform&) { return hostTimerResolution(); }},
     {CL_PLATFORM_ICD_SUFFIX_KHR, [](const Platform&) { return "WEFT"; }},
 };

@@ -44,18 +44,6 @@ void checkAllocation(const Context& context, cl_svm_mem_flags flags, size_t size
     require(size <= device->capabilities().max_allocation_bytes, CL_INVALID_BUFFER_SIZE);
 }
 
-// A range that starts in an allocation ends in it. One of no allocation is the host's own memory,
-// which `may_be_anywhere`, or which the queue's device can use.
-void checkRange(const Queue& queue, const void* pointer, size_t size, bool may_be_anywhere) {
-  require(pointer != nullptr, CL_INVALID_VALUE, "no memory");
-  if (const Ref<SvmAllocation> allocation = queue.context().svm().find(pointer))
-    require(allocation->holds(pointer, size), CL_INVALID_VALUE, "beyond the SVM allocation");
-  else
-    require(
-        may_be_anywhere || queue.device().capabilities().shared_memory & port::shares_all_memory,
-        CL_INVALID_VALUE, "not shared virtual memory");
-}
-
 // "CL_INVALID_VALUE if sizes[i] is non-zero range [svm_pointers[i], svm_pointers[i] + sizes[i]) is
 // not contained within an existing clSVMAlloc allocation."
 void checkMigration(const Context& context, std::span<const void* const> pointers,
@@ -75,14 +63,24 @@ bool overlap(const void* a, const void* b, size_t size) {
 
 }  // namespace
 
+void checkSvmRange(const Queue& queue, const void* pointer, size_t size, bool may_be_anywhere) {
+  require(pointer != nullptr, CL_INVALID_VALUE, "no memory");
+  if (const Ref<SvmAllocation> allocation = queue.context().svm().find(pointer))
+    require(allocation->holds(pointer, size), CL_INVALID_VALUE, "beyond the SVM allocation");
+  else
+    require(
+        may_be_anywhere || queue.device().capabilities().shared_memory & port::shares_all_memory,
+        CL_INVALID_VALUE, "not shared virtual memory");
+}
+
 void requireSharedMemory(const Queue& queue) {
   require(queue.device().capabilities().shared_memory != port::shares_nothing, CL_INVALID_OPERATION,
           "the device does not support shared virtual memory");
 }
 
 SvmCopyWork checkSvmMemcpy(const Queue& queue, void* dst_ptr, const void* src_ptr, size_t size) {
-  checkRange(queue, dst_ptr, size, true);
-  checkRange(queue, src_ptr, size, true);
+  checkSvmRange(queue, dst_ptr, size, true);
+  checkSvmRange(queue, src_ptr, size, true);
   require(!overlap(dst_ptr, src_ptr, size), CL_MEM_COPY_OVERLAP);
   const Context& context = queue.context();
   return {{context, dst_ptr}, {context, src_ptr}, size};
@@ -90,7 +88,7 @@ SvmCopyWork checkSvmMemcpy(const Queue& queue, void* dst_ptr, const void* src_pt
 
 SvmFillWork checkSvmMemFill(const Queue& queue, void* svm_ptr, const void* pattern,
                             size_t pattern_size, size_t size) {
-  checkRange(queue, svm_ptr, size, false);
+  checkSvmRange(queue, svm_ptr, size, false);
   requirePattern(pattern, pattern_size);
   require(reinterpret_cast<size_t>(svm_ptr) % pattern_size == 0 && size % pattern_size == 0,
           CL_INVALID_VALUE, "address or size is not a multiple of the pattern's size");
@@ -165,7 +163,7 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool block
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
     require(size > 0, CL_INVALID_VALUE, "nothing to map");
-    checkRange(queue, svm_ptr, size, false);
+    checkSvmRange(queue, svm_ptr, size, false);
     requireMapFlags(map_flags);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     const void* const pointer = svm_ptr;
@@ -179,7 +177,7 @@ cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void* svm_p
                                      const cl_event* event_wait_list, cl_event* event) {
   return call([&] {
     Queue& queue = toSvmQueue(command_queue);
-    checkRange(queue, svm_ptr, 0, false);
+    checkSvmRange(queue, svm_ptr, 0, false);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     const void* const pointer = svm_ptr;
     giveEvent(enqueueSvmSync(queue, CL_COMMAND_SVM_UNMAP, {&pointer, 1}, waits), event);

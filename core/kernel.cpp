@@ -127,7 +127,8 @@ Kernel::Kernel(const Kernel& other)
       name_(other.name_),
       devices_(other.devices_),
       slots_(other.slots_),
-      svm_pointers_(other.svm_pointers_) {}
+      svm_pointers_(other.svm_pointers_),
+      usm_pointers_(other.usm_pointers_) {}
 
 const DeviceKernel* Kernel::on(const Device& device) const {
   const auto& named = program().devices();
@@ -276,7 +277,8 @@ Ref<ArgumentSet> Kernel::arguments() const {
     if (found) set->svm.push_back(std::move(allocation));
     return found;
   };
-  for (const void* pointer : svm_pointers_) use(pointer);
+  for (const auto* pointers : {&svm_pointers_, &usm_pointers_})
+    for (const void* pointer : *pointers) use(pointer);
   set->values.reserve(slots_.size());
   for (const Slot& slot : slots_) {
     require(slot.value.set, CL_INVALID_KERNEL_ARGS, "an argument was never set");

@@ -90,6 +90,8 @@ class Kernel final : public HandleObject<_cl_kernel> {
   void setSvmArgument(cl_uint index, const void* pointer);
   // CL_KERNEL_EXEC_INFO_SVM_PTRS: what launches use besides their arguments; replaces what was set.
   void setSvmPointers(std::vector<const void*> pointers) { svm_pointers_ = std::move(pointers); }
+  // CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL: the same, of unified shared memory.
+  void setUsmPointers(std::vector<const void*> pointers) { usm_pointers_ = std::move(pointers); }
 
   // The current arguments, for one launch. Throws CL_INVALID_KERNEL_ARGS when one was never set or
   // its memory object is gone.
@@ -120,7 +122,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   std::string name_;
   std::vector<DeviceKernel> devices_;
   std::vector<Slot> slots_;
-  std::vector<const void*> svm_pointers_;
+  std::vector<const void*> svm_pointers_, usm_pointers_;
 };
 
 // clCreateKernelsInProgram: "Kernel objects are not created for any __kernel functions in program

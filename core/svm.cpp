@@ -4,8 +4,18 @@
 
 namespace weft {
 
-SvmAllocation::SvmAllocation(Context& context, size_t bytes)
-    : storage_(context, bytes, nullptr, false, true), begin_(storage_.in(port::host_space).host()) {
+cl_device_unified_shared_memory_capabilities_intel usmCapabilities(const Device& device) {
+  constexpr uint32_t needed = port::shares_all_memory | port::shares_atomics;
+  if ((device.capabilities().shared_memory & needed) != needed) return 0;
+  return CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
+         CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL |
+         CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
+}
+
+SvmAllocation::SvmAllocation(Context& context, size_t bytes, UsmTraits traits)
+    : storage_(context, bytes, nullptr, false, true),
+      begin_(storage_.in(port::host_space).host()),
+      traits_(std::move(traits)) {
   for (const Ref<Device>& device : context.allDevices())
     if (device->capabilities().shared_memory != port::shares_nothing)
       storage_.in(device->capabilities().memory_space);
@@ -16,17 +26,18 @@ void SvmAllocation::dispose() noexcept {
   reap(this, [](Object* object) { delete static_cast<SvmAllocation*>(object); });
 }
 
-std::byte* SvmTable::allocate(size_t bytes) {
-  auto made = make<SvmAllocation>(context_, bytes);
+std::byte* SvmTable::allocate(size_t bytes, UsmTraits traits) {
+  auto made = make<SvmAllocation>(context_, bytes, std::move(traits));
   std::byte* const begin = made->begin();
   allocations_.with([&](auto& map) { map.emplace(begin, std::move(made)); });
   return begin;
 }
 
-bool SvmTable::free(const void* begin) {
+bool SvmTable::free(const void* begin, Sort sort) {
   const Ref<SvmAllocation> freed = allocations_.with([&](auto& map) -> Ref<SvmAllocation> {
     const auto found = map.find(static_cast<const std::byte*>(begin));
     if (found == map.end()) return nullptr;
+    if (found->second->traits().isUsm() != (sort == Sort::usm)) return nullptr;
     Ref<SvmAllocation> taken = std::move(found->second);
     map.erase(found);
     return taken;

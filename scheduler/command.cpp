@@ -1,3 +1,5 @@
+#include <CL/cl_ext.h>
+
 #include "scheduler/command.h"
 
 #include <algorithm>
@@ -35,6 +37,8 @@ constexpr std::pair<cl_command_type, const char*> command_names[] = {
     {CL_COMMAND_SVM_FREE, "a release of shared memory"},
     {CL_COMMAND_SVM_MEMCPY, "a copy of shared memory"},
     {CL_COMMAND_SVM_MEMFILL, "a fill of shared memory"},
+    {CL_COMMAND_MEMCPY_INTEL, "a copy of shared memory"},
+    {CL_COMMAND_MEMFILL_INTEL, "a fill of shared memory"},
     {khr::command_command_buffer, "a command buffer"},
 };
 

@@ -112,13 +112,14 @@ Ref<Event> enqueueSvmCopy(Queue& queue, void* destination, const void* source, s
 // `pattern_size` is a power of two of at most 128.
 Ref<Event> enqueueSvmFill(Queue& queue, void* pointer, const void* pattern, size_t pattern_size,
                           size_t size, WaitList waits);
-// Map, unmap: the memory is in place everywhere, so these only take their turn.
+// Map, unmap, advice: the memory is in place everywhere, so these only take their turn.
 Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const void* const> pointers,
                           WaitList waits);
 // So does migration, but for pages that move nearer to the device. `sizes` may be null, and 0 in it
 // is the whole allocation.
 Ref<Event> enqueueSvmMigrate(Queue& queue, std::span<const void* const> pointers,
-                             const size_t* sizes, cl_mem_migration_flags flags, WaitList waits);
+                             const size_t* sizes, cl_mem_migration_flags flags, WaitList waits,
+                             cl_command_type type = CL_COMMAND_SVM_MIGRATE_MEM);
 using SvmFreeFunction = void(CL_CALLBACK*)(cl_command_queue queue, cl_uint count, void* pointers[],
                                            void* user);
 // Without a function, frees the allocations that begin at the pointers.

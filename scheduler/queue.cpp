@@ -21,7 +21,9 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       runs_ahead_(device_->capabilities().runs_ahead),
       fence_group_(device_->capabilities().fence_group),
       stream_(device_->port().createStream(outOfOrder() ? port::Order::unordered
-                                                        : port::Order::in_order)) {}
+                                                        : port::Order::in_order)) {
+  State::of(*context_).queues().with([&](auto& queues) { queues.push_back(this); });
+}
 
 void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
   step::point();
@@ -68,6 +70,17 @@ void Queue::finish() {
   if (last) last->wait();
 }
 
+void Queue::finishAll(const Context& context) {
+  std::vector<Ref<Queue>> live;
+  State::of(context).queues().with([&](auto& queues) {
+    for (Queue* queue : queues)
+      if (queue->tryRetain()) live.push_back(Ref<Queue>::adopt(queue));
+  });
+  // What one of them waits for may be in another.
+  for (const Ref<Queue>& queue : live) queue->flush();
+  for (const Ref<Queue>& queue : live) queue->finish();
+}
+
 void Queue::onLastHandleReleased() noexcept {
   // Nothing can be enqueued any more; commands in flight keep the queue, not the other way round.
   const Tail tail = tail_.with([](Tail& tail) { return std::exchange(tail, {}); });
@@ -75,6 +88,7 @@ void Queue::onLastHandleReleased() noexcept {
 }
 
 void Queue::dispose() noexcept {
+  State::of(*context_).queues().with([&](auto& queues) { std::erase(queues, this); });
   reap(this, [](Object* object) { delete static_cast<Queue*>(object); });
 }
 

@@ -58,6 +58,9 @@ class Queue final : public HandleObject<_cl_command_queue> {
 
   port::Stream& stream() const { return *stream_; }
 
+  // Blocks until everything enqueued before the call has completed in every queue of the context.
+  static void finishAll(const Context& context);
+
  private:
   friend class Command;
   friend class MarkerCommand;

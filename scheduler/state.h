@@ -14,6 +14,8 @@
 
 namespace weft {
 
+class Queue;
+
 // Counted with relaxed order: read for reports only.
 struct DeviceCounters {
   std::atomic<uint64_t> commands{0}, busy_ns{0}, bytes_in{0}, bytes_out{0}, transfers{0},
@@ -59,6 +61,8 @@ class State final : public ContextState {
 
   Guarded<Tickets, BriefMutex>& tickets() { return tickets_; }
   CallbackThread& callbacks() { return callbacks_; }
+  // Of the context. One whose last reference is gone stays until it is disposed of.
+  Guarded<std::vector<Queue*>>& queues() { return queues_; }
   MemoryTraffic& memoryTraffic() { return memory_traffic_; }
   DeviceCounters& counters(const Device& device);
   // Of the device that owns the space; null for the host's space when no device lives there.
@@ -91,6 +95,7 @@ class State final : public ContextState {
   bool balances_ = false;
   std::atomic<bool> losses_{false};
   MemoryTraffic memory_traffic_;
+  Guarded<std::vector<Queue*>> queues_;
 };
 
 inline CallbackThread& callbackThread(const Context& context) {

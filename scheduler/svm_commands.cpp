@@ -10,8 +10,8 @@ namespace {
 
 class SvmCopyCommand final : public Command {
  public:
-  SvmCopyCommand(Queue& queue, SvmCopyWork work)
-      : Command(queue, CL_COMMAND_SVM_MEMCPY), copy_(std::move(work)) {}
+  SvmCopyCommand(Queue& queue, SvmCopyWork work, cl_command_type type)
+      : Command(queue, type), copy_(std::move(work)) {}
 
  private:
   bool isDeviceWork() const override { return true; }
@@ -23,8 +23,8 @@ class SvmCopyCommand final : public Command {
 
 class SvmFillCommand final : public Command {
  public:
-  SvmFillCommand(Queue& queue, SvmFillWork work)
-      : Command(queue, CL_COMMAND_SVM_MEMFILL), fill_(std::move(work)) {}
+  SvmFillCommand(Queue& queue, SvmFillWork work, cl_command_type type)
+      : Command(queue, type), fill_(std::move(work)) {}
 
  private:
   bool isDeviceWork() const override { return true; }
@@ -56,8 +56,8 @@ class SvmSyncCommand final : public Command {
 class SvmMigrateCommand final : public Command {
  public:
   SvmMigrateCommand(Queue& queue, std::span<const void* const> pointers, const size_t* sizes,
-                    cl_mem_migration_flags flags)
-      : Command(queue, CL_COMMAND_SVM_MIGRATE_MEM) {
+                    cl_mem_migration_flags flags, cl_command_type type)
+      : Command(queue, type) {
     const bool moves =
         !(flags & CL_MIGRATE_MEM_OBJECT_HOST) && port::hasProcessors(queue.device().capabilities());
     for (size_t i = 0; i < pointers.size(); ++i) {
@@ -116,25 +116,24 @@ class SvmFreeCommand final : public Command {
 
 }  // namespace
 
-Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits) {
-  return enqueueCommand<SvmCopyCommand>(waits, queue, std::move(work));
+Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits, cl_command_type type) {
+  return enqueueCommand<SvmCopyCommand>(waits, queue, std::move(work), type);
 }
 
-Ref<Event> enqueueWork(Queue& queue, SvmFillWork work, WaitList waits) {
-  return enqueueCommand<SvmFillCommand>(waits, queue, std::move(work));
+Ref<Event> enqueueWork(Queue& queue, SvmFillWork work, WaitList waits, cl_command_type type) {
+  return enqueueCommand<SvmFillCommand>(waits, queue, std::move(work), type);
 }
 
 Ref<Event> enqueueSvmCopy(Queue& queue, void* destination, const void* source, size_t size,
                           WaitList waits) {
   const Context& context = queue.context();
-  return enqueueCommand<SvmCopyCommand>(
-      waits, queue, SvmCopyWork{{context, destination}, {context, source}, size});
+  return enqueueWork(queue, SvmCopyWork{{context, destination}, {context, source}, size}, waits);
 }
 
 Ref<Event> enqueueSvmFill(Queue& queue, void* pointer, const void* pattern, size_t pattern_size,
                           size_t size, WaitList waits) {
-  return enqueueCommand<SvmFillCommand>(
-      waits, queue, SvmFillWork(queue.context(), pointer, pattern, pattern_size, size));
+  return enqueueWork(queue, SvmFillWork(queue.context(), pointer, pattern, pattern_size, size),
+                     waits);
 }
 
 Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const void* const> pointers,
@@ -143,8 +142,9 @@ Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const vo
 }
 
 Ref<Event> enqueueSvmMigrate(Queue& queue, std::span<const void* const> pointers,
-                             const size_t* sizes, cl_mem_migration_flags flags, WaitList waits) {
-  return enqueueCommand<SvmMigrateCommand>(waits, queue, pointers, sizes, flags);
+                             const size_t* sizes, cl_mem_migration_flags flags, WaitList waits,
+                             cl_command_type type) {
+  return enqueueCommand<SvmMigrateCommand>(waits, queue, pointers, sizes, flags, type);
 }
 
 Ref<Event> enqueueSvmFree(Queue& queue, std::span<void* const> pointers, SvmFreeFunction function,

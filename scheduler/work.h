@@ -150,7 +150,9 @@ struct LaunchWork {
 
 Ref<Event> enqueueWork(Queue& queue, cl_command_type type, CopyWork work, WaitList waits);
 Ref<Event> enqueueWork(Queue& queue, cl_command_type type, FillWork work, WaitList waits);
-Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits);
-Ref<Event> enqueueWork(Queue& queue, SvmFillWork work, WaitList waits);
+Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits,
+                       cl_command_type type = CL_COMMAND_SVM_MEMCPY);
+Ref<Event> enqueueWork(Queue& queue, SvmFillWork work, WaitList waits,
+                       cl_command_type type = CL_COMMAND_SVM_MEMFILL);
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "tests/conformance/program_fixture.h"
+#include "tests/conformance/usm.h"
 
 namespace weft::conformance {
 namespace {
@@ -171,6 +172,42 @@ TEST_F(KernelSvmTest, FineGrainSystem) {
   EXPECT_EQ(setInfo(name, sizeof yes, &yes), system ? CL_SUCCESS : CL_INVALID_OPERATION);
   EXPECT_EQ(setInfo(name, 1, &yes), CL_INVALID_VALUE);
   EXPECT_EQ(setInfo(name, sizeof yes, nullptr), CL_INVALID_VALUE);
+}
+
+// clSetKernelArgMemPointerINTEL and what clSetKernelExecInfo has of unified shared memory. "For all
+// devices, any pointer value is valid and may be set as an argument to a kernel."
+TEST_F(KernelArgumentTest, UnifiedSharedMemory) {
+  if (!deviceInfo<cl_bitfield>(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL))
+    GTEST_SKIP() << "no unified shared memory";
+  const UsmFunctions usm;
+  void* memory = usm.deviceAlloc(context, testDevice(), nullptr, 64, 0, nullptr);
+  ASSERT_NE(memory, nullptr);
+  for (const void* pointer :
+       {static_cast<const void*>(nullptr), static_cast<const void*>(memory),
+        static_cast<const void*>(host.data()), reinterpret_cast<const void*>(8)})
+    for (const cl_uint index : {0u, 1u}) EXPECT_EQ(usm.setArgument(k, index, pointer), CL_SUCCESS);
+  EXPECT_EQ(usm.setArgument(nullptr, 0, memory), CL_INVALID_KERNEL);
+  EXPECT_EQ(usm.setArgument(k, 6, memory), CL_INVALID_ARG_INDEX);
+  EXPECT_EQ(usm.setArgument(k, 2, memory), CL_INVALID_ARG_VALUE);
+  EXPECT_EQ(usm.setArgument(k, 3, memory), CL_INVALID_ARG_VALUE);
+
+  const void* list[] = {memory, host.data()};
+  const cl_bool yes = CL_TRUE;
+  EXPECT_EQ(cl.clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, sizeof list, list),
+            CL_SUCCESS);
+  EXPECT_EQ(cl.clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, 0, nullptr), CL_SUCCESS);
+  EXPECT_EQ(cl.clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, 5, list),
+            CL_INVALID_VALUE);
+  EXPECT_EQ(cl.clSetKernelExecInfo(nullptr, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, 8, list),
+            CL_INVALID_KERNEL);
+  for (const cl_kernel_exec_info name : {CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
+                                         CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
+                                         CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL}) {
+    EXPECT_EQ(cl.clSetKernelExecInfo(k, name, sizeof yes, &yes), CL_SUCCESS);
+    EXPECT_EQ(cl.clSetKernelExecInfo(k, name, 1, &yes), CL_INVALID_VALUE);
+    EXPECT_EQ(cl.clSetKernelExecInfo(k, name, sizeof yes, nullptr), CL_INVALID_VALUE);
+  }
+  EXPECT_EQ(usm.free(context, memory), CL_SUCCESS);
 }
 
 }  // namespace
