@@ -65,6 +65,7 @@ constexpr CapabilityRow capabilities[] = {
     {6026, "cl_khr_subgroup_rotate"},                   // GroupNonUniformRotateKHR
     {6033, "ext_fp32_global_atomic_add"},               // AtomicFloat32AddEXT
     {6034, "ext_fp64_global_atomic_add"},               // AtomicFloat64AddEXT
+    {6094, nullptr},                                    // OptNoneINTEL
     {6400, "cl_khr_work_group_uniform_arithmetic"},     // GroupUniformArithmeticKHR
 };
 
@@ -87,6 +88,7 @@ constexpr ExtensionRow extensions[] = {
     {"SPV_KHR_uniform_group_instructions", "cl_khr_work_group_uniform_arithmetic"},
     {"SPV_INTEL_fp_fast_math_mode", nullptr},
     {"SPV_INTEL_memory_access_aliasing", nullptr},
+    {"SPV_INTEL_optnone", nullptr},
     {"SPV_INTEL_subgroups", "cl_khr_subgroup_shuffle"},
     {"SPV_EXT_shader_atomic_float_add", "ext_fp32_global_atomic_add"},
     {"SPV_EXT_shader_atomic_float_min_max", "ext_fp32_global_atomic_min_max"},

@@ -162,6 +162,15 @@ TEST_F(SpirvIntel, AliasingAndFastMath) {
               [](cl_uint lane) { return 3 * number(lane) + 1; });
 }
 
+// The wish not to be optimised changes nothing that a program could see.
+TEST_F(SpirvIntel, FunctionsNotToOptimise) {
+  std::string module = text("%result = OpIMul %uint %a %three\n", "",
+                            "OpCapability OptNoneINTEL\nOpExtension \"SPV_INTEL_optnone\"\n");
+  const std::string plain = "OpFunction %void None";
+  module.replace(module.find(plain), plain.size(), "OpFunction %void OptNoneINTEL");
+  expectLanes(module, [](cl_uint lane) { return 3 * number(lane); });
+}
+
 TEST_F(SpirvIntel, CompareExchangeOfGlobalMemory) {
   expectLanes(text("OpStore %out %lane Aligned 4\n"
                    "%found = OpAtomicCompareExchange %uint %out %one %zero %zero %a %three\n"
