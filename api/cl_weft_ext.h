@@ -48,6 +48,33 @@ typedef cl_int(CL_API_CALL *clGetPlatformReportWEFT_fn)(cl_platform_id platform,
 /* cl_uint[]: the operating system's number of the processor that each compute unit is. */
 #define CL_DEVICE_PROCESSORS_WEFT 0x10F000
 
+/* cl_weft_unified_device: docs/extensions/cl_weft_unified_device.md. Of devices whose members run
+ * one kernel together. */
+#define CL_WEFT_UNIFIED_DEVICE_EXTENSION_NAME "cl_weft_unified_device"
+
+typedef cl_uint cl_kernel_split_info_weft;
+typedef cl_uint cl_split_class_weft;
+
+/* cl_kernel_split_info_weft: the class, and in words why it is no better one (char[]; empty for
+ * CL_SPLIT_CLASS_EXACT_WEFT). */
+#define CL_KERNEL_SPLIT_CLASS_WEFT 0x10F010
+#define CL_KERNEL_SPLIT_REASON_WEFT 0x10F011
+
+/* cl_split_class_weft: one member runs all of it; the members write different bytes, which are
+ * known. */
+#define CL_SPLIT_CLASS_WHOLE_WEFT 0
+#define CL_SPLIT_CLASS_EXACT_WEFT 1
+
+/* How a launch of `kernel` with its current arguments over this range could be divided. Fails as
+ * clEnqueueNDRangeKernel would, and with
+ *   CL_INVALID_OPERATION (the queue's device is not a unified one), CL_INVALID_VALUE (`param_name`,
+ *   or `param_value_size` is too small for a non-NULL `param_value`). */
+typedef cl_int(CL_API_CALL *clGetKernelSplitInfoWEFT_fn)(
+    cl_command_queue queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
+    const size_t *global_work_size, const size_t *local_work_size,
+    cl_kernel_split_info_weft param_name, size_t param_value_size, void *param_value,
+    size_t *param_value_size_ret);
+
 #ifdef __cplusplus
 }
 #endif

@@ -238,6 +238,7 @@ void* extensionFunction(const char* name) noexcept {
       named<clEnqueueMemcpyINTEL>("clEnqueueMemcpyINTEL"),
       named<clEnqueueMigrateMemINTEL>("clEnqueueMigrateMemINTEL"),
       named<clEnqueueMemAdviseINTEL>("clEnqueueMemAdviseINTEL"),
+      named<clGetKernelSplitInfoWEFT>("clGetKernelSplitInfoWEFT"),
       named<api::clCreateCommandBufferKHR>("clCreateCommandBufferKHR"),
       named<api::clFinalizeCommandBufferKHR>("clFinalizeCommandBufferKHR"),
       named<api::clRetainCommandBufferKHR>("clRetainCommandBufferKHR"),

@@ -21,4 +21,11 @@ cl_int CL_API_CALL clGetContextStatisticsWEFT(cl_context context, cl_device_id d
                                               size_t* size_ret);
 cl_int CL_API_CALL clGetPlatformReportWEFT(cl_platform_id platform, size_t size, char* text,
                                            size_t* size_ret);
+cl_int CL_API_CALL clGetKernelSplitInfoWEFT(cl_command_queue queue, cl_kernel kernel,
+                                            cl_uint work_dim, const size_t* global_work_offset,
+                                            const size_t* global_work_size,
+                                            const size_t* local_work_size,
+                                            cl_kernel_split_info_weft param_name,
+                                            size_t param_value_size, void* param_value,
+                                            size_t* param_value_size_ret);
 }

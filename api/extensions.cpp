@@ -70,6 +70,7 @@ std::vector<std::string_view> deviceExtensions(const Device& device) {
   if (device.capabilities().pci) names.emplace_back("cl_khr_pci_bus_info");
   if (port::hasProcessors(device.capabilities()))
     names.emplace_back(CL_WEFT_PROCESSORS_EXTENSION_NAME);
+  if (!device.members().empty()) names.emplace_back(CL_WEFT_UNIFIED_DEVICE_EXTENSION_NAME);
   return names;
 }
 

@@ -57,18 +57,20 @@ Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
   // Fewer blocks than one would like are better than those of an inner dimension, whose bytes lie
   // scattered.
   constexpr uint64_t enough_blocks = 24;
-  // To keep account of more takes longer than the kernel is likely to.
-  constexpr size_t most_accesses = 1 << 14;
   std::copy_n(launch.group_count, 3, whole_.end);
-  dimension_ = cutDimension(whole_, std::min(most_blocks, enough_blocks));
-  blocks_ = std::min(unitsAlong(whole_, dimension_), std::max<uint64_t>(most_blocks, 1));
-  if (whole_.count() < 2 || blocks_ < 2)
-    refuse("there are no two work-groups to tell apart");
-  else if (!hazards(kernel) && known(kernel, bound))
+  if (whole_.count() < 2) return refuse("there are no two work-groups to tell apart");
+  if (hazards(kernel) || !known(kernel, bound)) return;
+  // Where parts along one dimension overlap those along another may not.
+  const unsigned first = cutDimension(whole_, std::min(most_blocks, enough_blocks));
+  for (unsigned step = 0; step < 3; ++step) {
+    dimension_ = (first + step) % 3;
+    blocks_ = std::min(unitsAlong(whole_, dimension_), std::max<uint64_t>(most_blocks, 1));
+    if (blocks_ < 2) continue;
+    class_ = SplitClass::exact;
+    accesses_.clear();
     evaluate(kernel, launch, values, bound);
-  if (accesses_.size() > most_accesses) refuse("what its parts touch lies scattered");
-  if (class_ == SplitClass::exact && !disjoint())
-    refuse("work-groups may write what others read or write");
+    if (class_ == SplitClass::exact) break;
+  }
 }
 
 void Split::refuse(std::string reason) {
@@ -102,6 +104,8 @@ bool Split::known(const KernelInfo& kernel, std::span<const BoundArgument> bound
 
 void Split::evaluate(const KernelInfo& kernel, const port::LaunchRecord& launch,
                      std::span<const ArgumentValue> values, std::span<const BoundArgument> bound) {
+  // To keep account of more takes longer than the kernel is likely to.
+  constexpr size_t most_accesses = 1 << 14;
   std::vector<TouchedRange> touched;
   for (uint64_t block = 0; block < blocks_; ++block) {
     const AccessEvaluation evaluation(launch, values, box({block, block + 1}));
@@ -122,6 +126,12 @@ void Split::evaluate(const KernelInfo& kernel, const port::LaunchRecord& launch,
       }
     }
   }
+  if (accesses_.size() > most_accesses)
+    refuse("what its parts touch lies scattered");
+  else if (!disjoint())
+    refuse("work-groups may write what others read or write");
+  else
+    reason_.clear();
 }
 
 bool Split::disjoint() const {

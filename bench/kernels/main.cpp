@@ -3,11 +3,13 @@
 //   weft-bench-kernels check [NAME...]  each at a small size and every local size, compared
 //   weft-bench-kernels serve            lines "NAME LOCAL REPETITIONS" in, a line of JSON each out;
 //                                       LOCAL is an index into the case's local sizes
+//   weft-bench-kernels splits           whether a unified device could divide each, as a table
 //   weft-bench-kernels device FACTOR NAME...
 //                                       the device's time in each, at FACTOR times its size
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -114,6 +116,24 @@ int device(size_t factor, const std::vector<std::string>& names) {
   return 0;
 }
 
+// Needs Weft and WEFT_UNIFIED=default. Of a case with several kernels the least divisible one
+// counts.
+int splits() {
+  constexpr const char* names[] = {"whole", "exact"};
+  const Target target;
+  std::map<std::string_view, size_t> counts;
+  std::printf("| kernel | class | why |\n|---|---|---|\n");
+  for (const Case& row : cases()) {
+    Prepared prepared(target, row, row.size);
+    const auto [split_class, reason] = prepared.split(row.locals.front());
+    ++counts[names[split_class]];
+    std::printf("| %s | %s | %s |\n", row.name, names[split_class], reason.c_str());
+  }
+  for (const auto& [name, count] : counts)
+    std::printf("%s: %zu of %zu\n", std::string(name).c_str(), count, cases().size());
+  return 10 * counts["whole"] > 4 * cases().size() ? 1 : 0;
+}
+
 // Keeps the last case that was asked for: a comparison asks for it several times.
 class Server {
  public:
@@ -171,10 +191,11 @@ int run(const std::vector<std::string>& words) {
   if (command == "list") return list();
   if (command == "check") return check({words.begin() + 1, words.end()});
   if (command == "serve") return serve();
+  if (command == "splits") return splits();
   if (command == "device" && words.size() > 2)
     return device(std::stoul(words[1]), {words.begin() + 2, words.end()});
   std::fprintf(stderr,
-               "usage: weft-bench-kernels list | check [NAME...] | serve | "
+               "usage: weft-bench-kernels list | check [NAME...] | serve | splits | "
                "device FACTOR NAME...\n");
   return 2;
 }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "api/cl_weft_ext.h"
+
 namespace weft::bench {
 namespace {
 
@@ -154,6 +156,38 @@ Values Prepared::read() const {
     target_.queue.enqueueReadBuffer(cl::Buffer(object, true), CL_TRUE, 0, bytes.size(),
                                     bytes.data());
   return argument.decode(bytes);
+}
+
+std::pair<cl_uint, std::string> Prepared::split(const Range& local) {
+  setArguments(itemsIn(local));
+  const cl::Platform platform(target_.device.getInfo<CL_DEVICE_PLATFORM>());
+  const auto query = reinterpret_cast<clGetKernelSplitInfoWEFT_fn>(
+      clGetExtensionFunctionAddressForPlatform(platform(), "clGetKernelSplitInfoWEFT"));
+  if (!query) throw cl::Error(CL_INVALID_OPERATION, "clGetKernelSplitInfoWEFT");
+  cl_uint worst = CL_SPLIT_CLASS_EXACT_WEFT;
+  std::string why;
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const Step& step = problem_.steps[i];
+    for (const auto& [index, setting] : step.settings) kernels_[i].setArg(index, setting);
+    const Range& global = step.global.empty() ? problem_.global : step.global;
+    const Range& group = step.local.empty() ? local : step.local;
+    const auto ask = [&](cl_uint what, size_t size, void* answer, size_t* size_ret) {
+      const cl_int status =
+          query(target_.queue(), kernels_[i](), cl_uint(global.size()), nullptr, global.data(),
+                group.empty() ? nullptr : group.data(), what, size, answer, size_ret);
+      if (status != CL_SUCCESS) throw cl::Error(status, "clGetKernelSplitInfoWEFT");
+    };
+    cl_uint found = 0;
+    ask(CL_KERNEL_SPLIT_CLASS_WEFT, sizeof found, &found, nullptr);
+    if (found == CL_SPLIT_CLASS_EXACT_WEFT || worst == CL_SPLIT_CLASS_WHOLE_WEFT) continue;
+    worst = found;
+    size_t size = 0;
+    ask(CL_KERNEL_SPLIT_REASON_WEFT, 0, nullptr, &size);
+    why.resize(size);
+    ask(CL_KERNEL_SPLIT_REASON_WEFT, size, why.data(), nullptr);
+    why.resize(size - 1);
+  }
+  return {worst, why};
 }
 
 Times Prepared::run(const Range& local) {

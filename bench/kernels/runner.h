@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "bench/kernels/case.h"
 
@@ -35,6 +36,9 @@ class Prepared {
   Times run(const Range& local);
   // Runs once and compares. Empty if right, else what is wrong.
   std::string check(const Range& local);
+  // How the target, a unified device of Weft, could divide the least divisible of the kernels: a
+  // cl_split_class_weft, and why.
+  std::pair<cl_uint, std::string> split(const Range& local);
 
  private:
   void create(const Argument& argument);

@@ -227,5 +227,22 @@ TEST_F(SplitTest, ExactKernels) {
   EXPECT_EQ(split(gather, line(4096, 64)).splitClass(), SplitClass::exact);
 }
 
+TEST_F(SplitTest, CutsWhereWritesLieTogether) {
+  port::LaunchRecord plane;
+  plane.work_dim = 2;
+  plane.global_size[0] = plane.global_size[1] = 128;
+  plane.local_size[0] = plane.local_size[1] = 8;
+  plane.group_count[0] = plane.group_count[1] = 16;
+  const Split columns = split(
+      "kernel void k(global int* a, global const int* b) {"
+      " int x = get_global_id(0), y = get_global_id(1);"
+      " a[x * 128 + y] = b[y * 128 + x]; }",
+      plane);
+  ASSERT_EQ(columns.splitClass(), SplitClass::exact) << columns.reason();
+  EXPECT_EQ(columns.reason(), "");
+  EXPECT_EQ(columns.box({1, 2}).begin[0], 1u);
+  EXPECT_EQ(columns.box({1, 2}).end[1], 16u);
+}
+
 }  // namespace
 }  // namespace weft::test
