@@ -58,8 +58,8 @@ Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
   // scattered.
   constexpr uint64_t enough_blocks = 24;
   std::copy_n(launch.group_count, 3, whole_.end);
-  if (whole_.count() < 2) return refuse("there are no two work-groups to tell apart");
-  if (hazards(kernel) || !known(kernel, bound)) return;
+  if (whole_.count() < 2) refuse("there are no two work-groups to tell apart");
+  if (class_ == SplitClass::whole || hazards(kernel) || !known(kernel, bound)) return;
   // Where parts along one dimension overlap those along another may not.
   const unsigned first = cutDimension(whole_, std::min(most_blocks, enough_blocks));
   for (unsigned step = 0; step < 3; ++step) {
