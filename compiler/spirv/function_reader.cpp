@@ -47,8 +47,10 @@ void applyParameterAttribute(llvm::Argument& argument, uint32_t attribute, llvm:
 }  // namespace
 
 void FunctionReader::read(std::span<const Instruction> body) {
-  makeBlocks(body);
-  for (const Instruction& instruction : body.subspan(1)) emit(instruction);
+  for (const Instruction& instruction : body)
+    if (instruction.op == Op::OpFunctionParameter) readParameter(instruction);
+  for (const Block& block : makeBlocks(body))
+    for (const Instruction& instruction : block) emit(instruction);
   finishPhis();
   for (llvm::BasicBlock& made : function_)
     if (!made.getTerminator()) throw Failure("a block without an end");
@@ -57,12 +59,6 @@ void FunctionReader::read(std::span<const Instruction> body) {
 llvm::Value* FunctionReader::evaluate(const Instruction& instruction) {
   builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.context(), "", &function_));
   return emitValue(instruction);
-}
-
-void FunctionReader::makeBlocks(std::span<const Instruction> body) {
-  for (const Instruction& instruction : body)
-    if (instruction.op == Op::OpLabel)
-      blocks_[instruction.result] = llvm::BasicBlock::Create(module_.context(), "", &function_);
 }
 
 llvm::BasicBlock* FunctionReader::block(Id id) const {
@@ -180,9 +176,6 @@ llvm::Value* FunctionReader::emitValue(const Instruction& instruction) {
 bool FunctionReader::emitControl(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   switch (instruction.op) {
-    case Op::OpFunctionParameter:
-      readParameter(instruction);
-      return true;
     case Op::OpLabel:
       builder_.SetInsertPoint(block(instruction.result));
       return true;
@@ -225,15 +218,20 @@ bool FunctionReader::emitControl(const Instruction& instruction) {
 void FunctionReader::emitSwitch(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   llvm::Value* selector = value(operands.at(0));
-  auto* type = llvm::dyn_cast<llvm::IntegerType>(selector->getType());
-  if (!type) throw Failure("a switch over what is no integer");
-  const unsigned words = type->getBitWidth() > 32 ? 2 : 1;
+  const unsigned words = wordsOfLiterals(instruction);
+  auto* type = llvm::cast<llvm::IntegerType>(selector->getType());
   llvm::SwitchInst* made = builder_.CreateSwitch(selector, block(operands.at(1)));
   for (size_t i = 2; i + words < operands.size() + 0; i += words + 1) {
     const llvm::APInt number(64, instruction.number(i, words));
     auto* literal = llvm::ConstantInt::get(module_.context(), number.trunc(type->getBitWidth()));
     made->addCase(llvm::cast<llvm::ConstantInt>(literal), block(operands[i + words]));
   }
+}
+
+unsigned FunctionReader::wordsOfLiterals(const Instruction& choice) const {
+  auto* type = llvm::dyn_cast<llvm::IntegerType>(types_.llvm(typeOf(choice.operands.at(0))));
+  if (!type) throw Failure("a switch over what is no integer");
+  return type->getBitWidth() > 32 ? 2 : 1;
 }
 
 void FunctionReader::emitReturn(const Instruction& instruction) {
@@ -248,6 +246,7 @@ void FunctionReader::finishPhis() {
     const auto& operands = instruction->operands;
     for (size_t i = 0; i + 1 < operands.size(); i += 2) {
       llvm::BasicBlock* const from = block(operands[i + 1]);
+      if (!from) continue;
       // LLVM counts edges, of which a switch may have several to one block.
       const auto edges =
           std::max<ptrdiff_t>(1, llvm::count(llvm::successors(from), phi->getParent()));

@@ -28,7 +28,6 @@ class FunctionReader {
   using Arguments = std::vector<Argument>;
 
   // --- function_reader.cpp
-  void makeBlocks(std::span<const Instruction> body);
   void readParameter(const Instruction& instruction);
   void emit(const Instruction& instruction);
   llvm::Value* emitValue(const Instruction& instruction);
@@ -39,11 +38,18 @@ class FunctionReader {
   llvm::Value* emitCall(const Instruction& instruction);
   llvm::BasicBlock* block(Id id) const;
   llvm::Value* value(Id id);
+  unsigned wordsOfLiterals(const Instruction& choice) const;
   Id typeOf(Id id) const;
   llvm::Type* llvmType(const Instruction& instruction) const {
     return types_.llvm(instruction.type);
   }
   llvm::Value* builtinVariable(Id id, spv::BuiltIn builtin);
+
+  // --- blocks.cpp
+  using Block = std::span<const Instruction>;  // from its label on
+  std::vector<Block> makeBlocks(Block body);
+  std::vector<Block> reachable(const std::vector<Block>& blocks) const;
+  std::vector<Id> successors(const Instruction& end) const;
 
   // --- memory.cpp
   llvm::Value* emitMemory(const Instruction& instruction);
@@ -146,7 +152,7 @@ class FunctionReader {
   Types& types_;
   llvm::Function& function_;
   llvm::IRBuilder<> builder_;
-  std::unordered_map<Id, llvm::BasicBlock*> blocks_;
+  std::unordered_map<Id, llvm::BasicBlock*> blocks_;  // null: nothing gets there
   std::unordered_map<Id, llvm::Value*> values_;
   std::unordered_map<Id, Id> types_of_;
   std::unordered_map<Id, llvm::Value*> builtin_variables_;

@@ -123,6 +123,37 @@ TEST_F(Spirv, ModulesOfTheOtherByteOrderRun) {
   kernel(program, "scale");
 }
 
+// Translators leave blocks as their optimiser did: in no order, and with some that nothing gets to.
+TEST_F(Spirv, BlocksMayComeBeforeWhatTheyUse) {
+  const OwnedProgram program = builtSpirv(module(scale_entry, "", R"(
+  %signature = OpTypeFunction %void %global_uint %uint
+  %scale = OpFunction %void None %signature
+  %out = OpFunctionParameter %global_uint
+  %factor = OpFunctionParameter %uint
+  %start = OpLabel
+  %ids = OpLoad %ulong3 %global_id
+  %id = OpCompositeExtract %ulong %ids 0
+  OpBranch %makes
+  %uses = OpLabel
+  %chosen = OpPhi %uint %new %makes %factor %dead
+  OpStore %place %chosen Aligned 4
+  OpReturn
+  %dead = OpLabel
+  OpBranch %uses
+  %makes = OpLabel
+  %place = OpInBoundsPtrAccessChain %global_uint %out %id
+  %old = OpLoad %uint %place Aligned 4
+  %new = OpIMul %uint %old %factor
+  OpBranch %uses
+  OpFunctionEnd
+)"));
+  const OwnedMem data = upload<cl_uint>({1, 2, 3});
+  const OwnedKernel scale = kernel(program, "scale");
+  set(scale, data, cl_uint{5});
+  run(scale, {{3}});
+  EXPECT_EQ(download<cl_uint>(data), (std::vector<cl_uint>{5, 10, 15}));
+}
+
 TEST_F(Spirv, TheModuleAndItsKernelsCanBeAskedFor) {
   const std::string binary = module(scale_entry, "", scale_body);
   const OwnedProgram program = builtSpirv(binary);
