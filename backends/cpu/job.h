@@ -36,7 +36,8 @@ class Job {
   LaunchFrame frame;
   Transfer transfer;
 
-  // The caller has joined, others may. `owned` are work-groups that belong to NUMA nodes.
+  // The caller has joined, others may. `owned` are work-groups that belong to NUMA nodes; without
+  // them it does not throw.
   void begin(bool launch, StreamCore& stream, port::Operation& operation, port::Nanoseconds start,
              const Cut& cut, std::span<const NodeGroups> owned);
   // Any job may be asked at any time. False when there is nothing to start, or somebody on every

@@ -11,7 +11,9 @@ constexpr uint64_t countOf(uint64_t left) { return endOf(left) - firstOf(left); 
 }  // namespace
 
 Shares::Shares(std::span<const Seat> seats)
-    : seats_(seats.begin(), seats.end()), shares_(seats.size()) {}
+    : seats_(seats.begin(), seats.end()), shares_(seats.size()) {
+  for (Share& share : shares_) share.runs.reserve(1);
+}
 
 void Shares::Share::add(uint64_t begin, uint64_t end) {
   if (begin >= end) return;

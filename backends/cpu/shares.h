@@ -44,7 +44,7 @@ class Shares {
 
   // The items from `begin` to `end`, in pieces of at most `piece`. `owned` are work-groups that
   // belong to nodes: those go to the node's seats. Not while somebody takes. Returns the number of
-  // pieces.
+  // pieces. Without `owned` it does not throw.
   uint64_t fill(uint64_t begin, uint64_t end, uint64_t piece, std::span<const NodeGroups> owned);
 
   // A piece for whoever sits there; none when all were given. Thread-safe.
