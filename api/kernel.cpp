@@ -1,7 +1,6 @@
 // Specification 5.9: creating kernels and setting their arguments.
 #include <CL/cl_ext.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "api/checks.h"
@@ -33,15 +32,6 @@ bool flag(size_t size, const void* value) {
   return wanted;
 }
 
-// "CL_INVALID_OPERATION if [...] no devices in the context associated with kernel support Unified
-// Shared Memory."
-void requireUsm(const Kernel& kernel) {
-  const auto& devices = kernel.context().devices();
-  require(std::any_of(devices.begin(), devices.end(),
-                      [](const Ref<Device>& device) { return usmCapabilities(*device) != 0; }),
-          CL_INVALID_OPERATION, "no device of the context has unified shared memory");
-}
-
 // "CL_INVALID_OPERATION if param_name is CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value
 // is CL_TRUE but no devices in context associated with kernel support fine-grain system SVM
 // allocations." Where they do, every kernel may use any memory: there is nothing to remember.
@@ -68,13 +58,13 @@ void setExecInfo(Kernel& kernel, cl_kernel_exec_info name, size_t size, const vo
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
       return checkFineGrainSystem(kernel, size, value);
     case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
-      requireUsm(kernel);
+      requireUsm(kernel.context());
       return kernel.setUsmPointers(pointerList(size, value));
     // All of it is in place for every kernel, asked for or not.
     case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
-      requireUsm(kernel);
+      requireUsm(kernel.context());
       return static_cast<void>(flag(size, value));
     default:
       throw Error(CL_INVALID_VALUE, "unknown execution information");

@@ -26,10 +26,7 @@ constexpr cl_mem_alloc_flags_intel placement =
 // "CL_INVALID_OPERATION if [its capabilities are zero], [or] no devices in context support [it]."
 Ref<Device> toOwner(const Context& context, cl_device_id handle) {
   if (!handle) {
-    const auto& devices = context.devices();
-    require(std::any_of(devices.begin(), devices.end(),
-                        [](const Ref<Device>& device) { return usmCapabilities(*device) != 0; }),
-            CL_INVALID_OPERATION, "no device of the context has unified shared memory");
+    requireUsm(context);
     return nullptr;
   }
   Device& device = toDevice(handle);

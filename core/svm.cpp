@@ -1,5 +1,7 @@
 #include "core/svm.h"
 
+#include <algorithm>
+
 #include "core/reaper.h"
 
 namespace weft {
@@ -10,6 +12,13 @@ cl_device_unified_shared_memory_capabilities_intel usmCapabilities(const Device&
   return CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
          CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL |
          CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
+}
+
+void requireUsm(const Context& context) {
+  const auto& devices = context.devices();
+  require(std::any_of(devices.begin(), devices.end(),
+                      [](const Ref<Device>& device) { return usmCapabilities(*device) != 0; }),
+          CL_INVALID_OPERATION, "no device of the context has unified shared memory");
 }
 
 SvmAllocation::SvmAllocation(Context& context, size_t bytes, UsmTraits traits)

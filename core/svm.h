@@ -27,6 +27,8 @@ struct UsmTraits {
 // where kernels use all of the host's memory in place, with atomics. Nothing elsewhere: memory of a
 // GPU's own that the host does not see is not what core/svm.h has to give.
 cl_device_unified_shared_memory_capabilities_intel usmCapabilities(const Device& device);
+// Throws CL_INVALID_OPERATION when no device of the context has any.
+void requireUsm(const Context& context);
 
 // One clSVMAlloc, or one of cl*MemAllocINTEL. Kept by its context until it is freed, and by
 // commands in flight and buffers that use it until they are gone.
