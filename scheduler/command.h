@@ -110,6 +110,7 @@ class Command : public Event, protected port::Operation {
 
  private:
   friend class Queue;
+  friend class Residency;
   friend class Resolver;
 
   // Waits until `previous`, which comes before it in its queue, has ended, or where both may run
@@ -150,6 +151,11 @@ class Command : public Event, protected port::Operation {
   void addAhead(Command& earlier, bool carries_failure);  // it is not among them
   // If its failure is known when this command ends, at the latest.
   void failWith(Command& maker);
+  // Does this command end after that earlier one, whose claim overlaps its own, by what it was to
+  // be submitted behind?
+  bool endsAfter(const Command& earlier) const noexcept;
+  // And does it fail if that one does?
+  bool failsWith(const Command& earlier) const noexcept;
   // Is something before it in its in-order queue that has not ended, as far as it knows?
   bool hasPrevious() const noexcept;
   // Forgets what has ended, and notes if it failed.

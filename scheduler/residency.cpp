@@ -175,16 +175,29 @@ void Residency::change(Interval& interval, const Claim& claim, Result result) {
 // got there from elsewhere, or that commands of its space left there.
 //
 // Of those that it runs behind nobody needs to know any more: whoever conflicts with one of them
-// conflicts with the claim. So a chain over several devices leaves no long lists behind it.
+// conflicts with the claim. So a chain, over several devices too, leaves no long lists behind it.
 void Residency::supersede(Interval& interval, const Claim& claim, bool whole) {
   for (User& user : interval.users)
     if (whole || user.claim->space != claim.space) user.current = false;
   if (!claim.under_way) return;
   std::erase_if(interval.users, [&](const User& user) {
     const Claim& other = *user.claim;
-    return &other != &claim && other.admitted && !user.current &&
-           (other.transfer || other.space != claim.space);
+    if (&other == &claim || !other.admitted) return false;
+    if (other.transfer || other.space != claim.space) return !user.current;
+    return claim.command->endsAfter(*other.command) &&
+           (!user.current || claim.command->failsWith(*other.command));
   });
+}
+
+// Whoever is ordered behind it is behind those whose place it takes, too.
+void Residency::replaceReaders(size_t begin, size_t end, const Claim& claim) {
+  const auto [first, last] = cover(begin, end);
+  for (auto it = first; it != last; ++it)
+    std::erase_if(it->second.users, [&](const User& user) {
+      const Claim& other = *user.claim;
+      return &other != &claim && !user.writes && other.admitted && other.space == claim.space &&
+             claim.command->endsAfter(*other.command);
+    });
 }
 
 void Residency::enter(size_t begin, size_t end, const Claim& claim, Result result) {

@@ -143,6 +143,8 @@ class Residency final : public ResidencyState {
     overwritten,  // some bytes
     lost,
   };
+  // A claim on [begin, end) was admitted: it stands for readers of its space that end before it.
+  void replaceReaders(size_t begin, size_t end, const Claim& claim);
   // Enters what a claim that is under way is going to make of [begin, end).
   void enter(size_t begin, size_t end, const Claim& claim, Result result);
   // Undoes that.

@@ -94,6 +94,7 @@ Resolver::Admission Resolver::admit() {
   const AccessList& accesses = command_.resolution_->accesses;
   for (const Access& access : accesses) {
     Residency::of(*access.object).use(claim.ticket);
+    Residency::of(*access.object).replaceReaders(access.begin, access.end, claim);
     if (access.reads) plan(access);
   }
   for (const Access& access : accesses)

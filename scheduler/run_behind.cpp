@@ -77,6 +77,25 @@ void Command::failWith(Command& maker) {
   ahead_->makers.emplace_back(&maker);
 }
 
+bool Command::endsAfter(const Command& earlier) const noexcept {
+  if (isInQueueOrder() && earlier.isInQueueOrder() && stream_ == earlier.stream_) return true;
+  // Who was to be behind many is not looked through for each user of what it touches.
+  constexpr size_t few = 8;
+  return ahead_ && ahead_->commands.size() <= few &&
+         std::ranges::any_of(ahead_->commands, [&](const Predecessor& known) {
+           return known.command.get() == &earlier;
+         });
+}
+
+bool Command::failsWith(const Command& earlier) const noexcept {
+  if (!ahead_) return false;
+  return std::ranges::any_of(ahead_->makers,
+                             [&](const Ref<Command>& maker) { return maker.get() == &earlier; }) ||
+         std::ranges::any_of(ahead_->commands, [&](const Predecessor& known) {
+           return known.command.get() == &earlier && known.carries_failure;
+         });
+}
+
 bool Command::hasPrevious() const noexcept { return place_ && queue() && queue()->runsAhead(); }
 
 void Command::dropEnded() noexcept {
