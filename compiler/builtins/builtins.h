@@ -1,6 +1,6 @@
 // The OpenCL C builtin library of CPU targets. In this order on a module from the front end:
 // linkBuiltins, lowerPrintf, lowerDeviceQueueCalls, addVectorVariants, unresolvedFunctions; then
-// the lowering to lanes.
+// the lowering to lanes, optimisation, linkLateMath.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ namespace weft::compiler {
 // Work-item queries and barriers stay undefined: the lowering to lanes replaces them. Events become
 // plain pointers, images pointers to their descriptors, samplers numbers. Keeps the module's triple
 // and data layout.
-llvm::Error linkBuiltins(llvm::Module& module);
+enum class LateMath { left, linked };  // what linkLateMath is for
+llvm::Error linkBuiltins(llvm::Module& module, LateMath late = LateMath::left);
 
 // Gives the math functions their SLEEF symbols: the ones that suit the target's instructions for
 // scalars and for the program's own vectors, and vector variants that the loop vectoriser may use.
@@ -29,6 +30,10 @@ llvm::Error linkBuiltins(llvm::Module& module);
 // Scalar and vector forms of one target return the same bits. Must follow linkBuiltins: without it
 // math symbols stay undefined.
 llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine);
+
+// Links the library's own math functions that have branches, of scalars and vectors, for the
+// inliner. Until then they are declarations that passes treat like SLEEF's. True if there are any.
+llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachine& machine);
 
 // Rewrites printf calls: packs the arguments (core/printf.h) and calls HostServices::print
 // (core/ports/launch.h). True if there were any.

@@ -10,16 +10,18 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/builtins/library.h"
+#include "compiler/builtins/math_names.h"
 #include "compiler/builtins/opaque_types.h"
 
 namespace weft::compiler {
 namespace {
 
 // The library's modules that define what `module` only declares.
-llvm::SmallVector<uint32_t> findMissing(const llvm::Module& module) {
+llvm::SmallVector<uint32_t> findMissing(const llvm::Module& module, LateMath late) {
   llvm::SmallVector<uint32_t> found;
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
+    if (late == LateMath::left && function.getName().starts_with(late_math_prefix)) continue;
     if (const auto index = findBuiltinModule(function.getName())) found.push_back(*index);
   }
   llvm::sort(found);
@@ -51,7 +53,7 @@ void adopt(llvm::Function& function, const TargetAttributes& target) {
 
 }  // namespace
 
-llvm::Error linkBuiltins(llvm::Module& module) {
+llvm::Error linkBuiltins(llvm::Module& module, LateMath late) {
   lowerOpaqueTypes(module);  // the library's modules are lowered already
   llvm::StringSet<> own;
   for (const llvm::Function& function : module)
@@ -59,7 +61,8 @@ llvm::Error linkBuiltins(llvm::Module& module) {
   const TargetAttributes target = targetAttributes(module);
 
   std::optional<llvm::Linker> linker;
-  for (auto missing = findMissing(module); !missing.empty(); missing = findMissing(module)) {
+  for (auto missing = findMissing(module, late); !missing.empty();
+       missing = findMissing(module, late)) {
     if (!linker) linker.emplace(module);
     for (const uint32_t index : missing) {
       const std::string_view bitcode = builtinBitcode(index);

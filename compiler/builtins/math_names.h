@@ -15,6 +15,8 @@ struct MathName {
 };
 
 inline constexpr llvm::StringLiteral math_prefix = "__weft_sleef_";
+// Of the library's own code that is inlined at the end (linkLateMath).
+inline constexpr llvm::StringLiteral late_math_prefix = "__weft_late_";
 
 // "__weft_sleef_sin_u35_float4"
 inline std::optional<MathName> parseMathName(llvm::StringRef symbol) {

@@ -50,7 +50,8 @@ constexpr llvm::StringLiteral host_symbols[] = {"memcpy", "memmove", "memset", "
 bool isExpected(const llvm::Function& function) {
   const StringRef name = function.getName();
   return function.isIntrinsic() || name.starts_with(math_prefix) || name.starts_with("Sleef_") ||
-         llvm::is_contained(lowered_later, name) || llvm::is_contained(host_symbols, name);
+         name.starts_with(late_math_prefix) || llvm::is_contained(lowered_later, name) ||
+         llvm::is_contained(host_symbols, name);
 }
 
 void replaceAll(std::string& text, StringRef from, StringRef to) {

@@ -1,5 +1,5 @@
 // Math symbols of the builtin library (cl/sleef.def) become symbols of libsleef, or the library's
-// own code where it has some that the target runs fast.
+// own code where it has some that the target runs fast (cl/inline_math.cl).
 //
 // SLEEF's deterministic families return the same bits in every vector width, so that a result does
 // not depend on whether a lane fell into the vector body of a loop or into its remainder: `finz`
@@ -63,22 +63,35 @@ std::string symbolOf(const MathName& name, const Isa* isa, unsigned width) {
       .str();
 }
 
-// Of the library's own code (cl/inline_math.cl).
-std::string inlineName(const MathName& name) {
+std::string ownName(const char* prefix, const MathName& name, unsigned width) {
   const std::string type = name.is_double ? "_double" : "_float";
-  return "__weft_inline_" + name.function.str() + type +
-         (name.width > 1 ? std::to_string(name.width) : "");
+  return prefix + name.function.str() + type + (width > 1 ? std::to_string(width) : "");
+}
+
+bool hasLateForm(const MathName& name) {
+  return findBuiltinModule(ownName(late_math_prefix.data(), name, name.width)).has_value();
 }
 
 class MathLowering {
  public:
-  MathLowering(llvm::Module& module, const llvm::TargetMachine& machine)
-      : module_(module), isas_(selectIsas(machine)) {}
+  // Without `own_code`, SLEEF's symbols only.
+  MathLowering(llvm::Module& module, const llvm::TargetMachine& machine, bool own_code)
+      : module_(module), isas_(selectIsas(machine)), own_code_(own_code && fuses()) {}
 
   void lower(Function& marker, MathName name) {
-    if (const std::string own = inlineName(name); fuses() && findBuiltinModule(own)) {
+    late_ = own_code_ && hasLateForm(name);
+    if (const std::string own = ownName("__weft_inline_", name, name.width);
+        own_code_ && findBuiltinModule(own)) {
       marker.replaceAllUsesWith(
           module_.getOrInsertFunction(own, marker.getFunctionType()).getCallee());
+      marker.eraseFromParent();
+      return;
+    }
+    if (late_) {
+      marker.replaceAllUsesWith(name.width == 1
+                                    ? scalarForm(marker, name)
+                                    : declare(ownName(late_math_prefix.data(), name, name.width),
+                                              marker.getFunctionType()));
       marker.eraseFromParent();
       return;
     }
@@ -98,6 +111,10 @@ class MathLowering {
  private:
   bool fuses() const { return !isas_.empty() && StringRef(isas_.front()->family) == "finz_"; }
 
+  std::string symbol(const MathName& name, const Isa* isa, unsigned width) const {
+    return late_ ? ownName(late_math_prefix.data(), name, width) : symbolOf(name, isa, width);
+  }
+
   Function* declare(const std::string& symbol, llvm::FunctionType* type) {
     auto* function = llvm::cast<Function>(module_.getOrInsertFunction(symbol, type).getCallee());
     function->setDoesNotAccessMemory();
@@ -112,7 +129,7 @@ class MathLowering {
     const unsigned width = isa.bits / element->getScalarSizeInBits();
     auto* vector = llvm::FixedVectorType::get(element, width);
     const llvm::SmallVector<llvm::Type*> parameters(arity, vector);
-    return declare(symbolOf(name, &isa, width), llvm::FunctionType::get(vector, parameters, false));
+    return declare(symbol(name, &isa, width), llvm::FunctionType::get(vector, parameters, false));
   }
 
   Function* scalarForm(const Function& marker, const MathName& name) {
@@ -120,7 +137,7 @@ class MathLowering {
     const llvm::SmallVector<llvm::Type*> parameters(marker.arg_size(), element);
     const Isa* isa = isas_.empty() ? nullptr : isas_.front();
     Function* scalar =
-        declare(symbolOf(name, isa, 1), llvm::FunctionType::get(element, parameters, false));
+        declare(symbol(name, isa, 1), llvm::FunctionType::get(element, parameters, false));
     if (!scalar->hasFnAttribute(llvm::VFABI::MappingsAttrName)) describeVariants(*scalar, name);
     return scalar;
   }
@@ -200,18 +217,38 @@ class MathLowering {
 
   llvm::Module& module_;
   llvm::SmallVector<const Isa*, 4> isas_;
+  bool own_code_;
+  bool late_ = false;  // the function in hand
 };
+
+void lowerMath(llvm::Module& module, const llvm::TargetMachine& machine, bool own_code) {
+  llvm::SmallVector<Function*> markers;
+  for (Function& function : module)
+    if (function.isDeclaration() && parseMathName(function.getName())) markers.push_back(&function);
+  if (markers.empty()) return;
+  MathLowering lowering(module, machine, own_code);
+  for (Function* marker : markers) lowering.lower(*marker, *parseMathName(marker->getName()));
+}
+
+bool isLate(const llvm::Value& value) { return value.getName().starts_with(late_math_prefix); }
 
 }  // namespace
 
 llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine) {
-  llvm::SmallVector<Function*> markers;
-  for (Function& function : module)
-    if (function.isDeclaration() && parseMathName(function.getName())) markers.push_back(&function);
-  if (markers.empty()) return llvm::Error::success();
-  MathLowering lowering(module, machine);
-  for (Function* marker : markers) lowering.lower(*marker, *parseMathName(marker->getName()));
+  lowerMath(module, machine, true);
   return linkBuiltins(module);
+}
+
+llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachine& machine) {
+  llvm::removeFromUsedLists(
+      module, [](llvm::Constant* constant) { return isLate(*constant->stripPointerCasts()); });
+  if (llvm::none_of(module, [](Function& f) { return isLate(f) && !f.use_empty(); })) return false;
+  if (llvm::Error error = linkBuiltins(module, LateMath::linked)) return error;
+  lowerMath(module, machine, false);
+  for (Function& function : module)
+    if (isLate(function) && !function.isDeclaration())
+      function.addFnAttr(llvm::Attribute::AlwaysInline);
+  return true;
 }
 
 }  // namespace weft::compiler

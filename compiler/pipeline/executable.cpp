@@ -3,6 +3,11 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/metadata/kernel_info.h"
@@ -22,7 +27,25 @@
 namespace weft::compiler {
 namespace {
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
+// Inlines the math functions that were calls while lanes became vectors.
+llvm::Error inlineLateMath(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::Expected<bool> linked = linkLateMath(module, machine);
+  if (!linked) return linked.takeError();
+  if (!*linked) return llvm::Error::success();
+  Analyses analyses(machine);
+  llvm::ModulePassManager manager;
+  manager.addPass(llvm::AlwaysInlinerPass(false));
+  llvm::FunctionPassManager cleaning;
+  cleaning.addPass(llvm::EarlyCSEPass());
+  cleaning.addPass(llvm::InstCombinePass());
+  cleaning.addPass(llvm::SimplifyCFGPass());
+  manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(cleaning)));
+  manager.addPass(llvm::GlobalDCEPass());
+  manager.run(module, analyses.modules);
+  return llvm::Error::success();
+}
+
+llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = fully;
   tuning.LoopInterleaving = tuning.LoopUnrolling = fully;
@@ -31,6 +54,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
   lowerLocalAtomics(module);
+  return inlineLateMath(module, machine);
 }
 
 // WEFT_VECTORIZE=never|auto|always: for tests and comparisons.
@@ -79,7 +103,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
                                  .vectorise = vectorising(options.vectorising)};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   exportDestructors(module);  // the lowering has left nothing but kernels visible
-  optimise(module, **machine, options.optimise);
+  if (llvm::Error error = optimise(module, **machine, options.optimise)) return error;
   auto object = generateObject(module, **machine);
   if (!object) return object.takeError();
   auto payload = linkSharedObject(*object);

@@ -1,8 +1,10 @@
-// Functions of float that targets with fused multiply-add take from here rather than from SLEEF:
-// __weft_inline_<function>_<type>, in place of every __weft_sleef_<function>_<accuracy>_<type>. In
-// straight lines, which vectors of lanes make their own, and the same in every width. exp errs by
-// at most 1.01 ULP, log by 0.83 (the specification allows 3).
-#include "types.def"
+// Functions of float that targets with fused multiply-add take from here rather than from SLEEF, in
+// place of every __weft_sleef_<function>_<accuracy>_<type>, and the same in every width:
+// - __weft_inline_<function>_<type>, in straight lines, which vectors of lanes make their own;
+// - __weft_late_<function>_<type>, with a branch for rare arguments: these stay calls, of a vector's
+//   form where lanes become vectors, until all else is optimised, and are inlined then.
+// exp errs by at most 1.01 ULP, log by 0.83 (the specification allows 3), sin and cos by 2.11 (4).
+#include "sleef.def"
 
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
 #define INLINED __attribute__((const, always_inline))
@@ -63,3 +65,61 @@ WIDTHS(DEFINE_EXP, )
     return x < (float##n)(INFINITY) ? y : x;                                          \
   }
 WIDTHS(DEFINE_LOG, )
+
+#define LATE __attribute__((const))
+
+#define ANY_(x) (x)
+#define ANY_2(x) __builtin_reduce_or(x)
+#define ANY_3(x) __builtin_reduce_or(x)
+#define ANY_4(x) __builtin_reduce_or(x)
+#define ANY_8(x) __builtin_reduce_or(x)
+#define ANY_16(x) __builtin_reduce_or(x)
+
+// pi in three parts of 24 bits, all of one sign so that a negative zero stays one.
+#define PI_1 0x1.921fb4p+1f
+#define PI_2 0x1.4442dp-23f
+#define PI_3 0x1.846988p-47f
+#define SIGN_BIT 0x80000000u
+// Up to here a product with pi's parts is exact as far as it counts.
+#define LARGEST_REDUCED 0x1p17f
+
+#define DEFINE_REDUCED(n, V, unused)                                                 \
+  INLINE OVERLOAD float##n without_pi(float##n x, float##n times) {                           \
+    float##n r = FMA(times, (float##n)(-PI_1), x);                                   \
+    r = FMA(times, (float##n)(-PI_2), r);                                            \
+    return FMA(times, (float##n)(-PI_3), r);                                         \
+  }                                                                                  \
+  /* For |r| <= pi/2. */                                                             \
+  INLINE OVERLOAD float##n sine_of(float##n r) {                                              \
+    const float##n square = r * r;                                                   \
+    float##n p = FMA(square, (float##n)(0x1.5dbcdcp-19f), (float##n)(-0x1.9f704cp-13f)); \
+    p = FMA(p, square, (float##n)(0x1.110ed8p-7f));                                  \
+    p = FMA(p, square, (float##n)(-0x1.55554cp-3f));                                 \
+    return FMA(square, p * r, r);                                                    \
+  }
+WIDTHS(DEFINE_REDUCED, )
+
+// x = n pi + r, and the sine is that of r with the sign of r and of n's parity; or it is
+// x = (n + 1/2) pi + r, and the cosine is -sin(r) with n's parity.
+#define DEFINE_SIN_COS(n, V, unused)                                                              \
+  LATE float##n __weft_late_sin_float##n(float##n x) {                                            \
+    const float##n turned = FMA(x, (float##n)(0x1.45f306p-2f), (float##n)(ROUNDER));              \
+    const float##n r = without_pi(x, turned - (float##n)(ROUNDER));                               \
+    const uint##n sign = AS(uint##n, r) ^ (AS(uint##n, turned) << 31);                            \
+    const uint##n size = AS(uint##n, sine_of(r)) & (uint##n)(~SIGN_BIT);                          \
+    const float##n y = AS(float##n, size | (sign & (uint##n)(SIGN_BIT)));                         \
+    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
+    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
+    return large ? __weft_sleef_sin_u35_float##n(x) : y;                                          \
+  }                                                                                               \
+  LATE float##n __weft_late_cos_float##n(float##n x) {                                            \
+    const float##n turned =                                                                       \
+        FMA(x, (float##n)(0x1.45f306p-2f), (float##n)(-0.5f)) + (float##n)(ROUNDER);              \
+    const float##n r = without_pi(x, turned - (float##n)(ROUNDER) + (float##n)(0.5f));            \
+    const uint##n sign = ~AS(uint##n, turned) << 31;                                              \
+    const float##n y = AS(float##n, AS(uint##n, sine_of(r)) ^ sign);                              \
+    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
+    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
+    return large ? __weft_sleef_cos_u35_float##n(x) : y;                                          \
+  }
+WIDTHS(DEFINE_SIN_COS, )

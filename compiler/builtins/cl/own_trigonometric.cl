@@ -65,6 +65,7 @@ INLINE Reduced reduce(double x) {
 }
 
 double __weft_own_sin_double(double x) {
+  if (x == 0.0) return x;  // with its sign
   const Reduced v = reduce(x);
   const double y = v.quadrant & 1 ? cosine(v.r) : sine(v.r);
   return v.quadrant & 2 ? -y : y;
@@ -75,6 +76,7 @@ double __weft_own_cos_double(double x) {
   return (v.quadrant + 1) & 2 ? -y : y;
 }
 double __weft_own_tan_double(double x) {
+  if (x == 0.0) return x;
   const Reduced v = reduce(x);
   const double s = sine(v.r), c = cosine(v.r);
   return v.quadrant & 1 ? -c / s : s / c;

@@ -51,11 +51,11 @@ TEST(VectorMath, SymbolsSuitTheTarget) {
        {"Sleef_cinz_expf4_u10sse4", "Sleef_cinz_cosf4_u10sse4"},
        {"sse2(", "avx", "cosf4_u35"}},
       {"+avx2,+fma",
-       {"Sleef_finz_sinf1_u35purecfma", "__weft_inline_exp_float16", "Sleef_finz_logd4_u10avx2",
+       {"__weft_late_sin_float(float", "__weft_inline_exp_float16", "Sleef_finz_logd4_u10avx2",
         "Sleef_finz_cosf4_u35avx2128"},
        {"Sleef_cinz", "avx512", "Sleef_finz_expf"}},
       {"+avx512f,+avx2,+fma",
-       {"Sleef_finz_powf16_u10avx512f", "_ZGV_LLVM_N16v_Sleef_finz_sinf1_u35purecfma"},
+       {"Sleef_finz_powf16_u10avx512f", "_ZGV_LLVM_N16vv_Sleef_finz_powf1_u10purecfma"},
        {"Sleef_cinz"}},
   };
   for (const Level& level : levels) {
@@ -80,6 +80,17 @@ TEST(VectorMath, OldProcessorsGetTheSameValues) {
   EXPECT_DOUBLE_EQ(d[2], std::log(0.5));
 }
 
+// Of the function `sines`, when the loop vectoriser has run.
+std::string optimisedSines(llvm::Module& module, llvm::TargetMachine& machine) {
+  for (llvm::Function& function : module) function.addFnAttr("target-features", "+avx2,+fma");
+  compiler::Analyses analyses(machine);
+  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, analyses.modules);
+  std::string text;
+  llvm::raw_string_ostream(text) << *module.getFunction("sines");
+  return text;
+}
+
 TEST(VectorMath, TheLoopVectoriserFindsTheVariants) {
   llvm::LLVMContext context;
   const auto module = loadModule("loop", context);
@@ -87,14 +98,28 @@ TEST(VectorMath, TheLoopVectoriserFindsTheVariants) {
   module->setDataLayout(machine->createDataLayout());
   ASSERT_FALSE(compiler::linkBuiltins(*module));
   ASSERT_FALSE(compiler::addVectorVariants(*module, *machine));
-  for (llvm::Function& function : *module) function.addFnAttr("target-features", "+avx2,+fma");
-  compiler::Analyses analyses(*machine);
-  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(*module, analyses.modules);
-  std::string text;
-  llvm::raw_string_ostream(text) << *module->getFunction("sines");
-  EXPECT_NE(text.find("@Sleef_finz_sinf8_u35avx2(<8 x float>"), std::string::npos) << text;
+  const std::string text = optimisedSines(*module, *machine);
+  EXPECT_NE(text.find("@__weft_late_sin_float8(<8 x float>"), std::string::npos) << text;
   EXPECT_NE(text.find("@Sleef_finz_powf8_u10avx2(<8 x float>"), std::string::npos);
+  EXPECT_TRUE(module->getFunction("__weft_late_sin_float8")->isDeclaration());
+
+  auto linked = compiler::linkLateMath(*module, *machine);
+  ASSERT_TRUE(linked && *linked);
+  llvm::Function* late = module->getFunction("__weft_late_sin_float8");
+  ASSERT_FALSE(late->isDeclaration());
+  EXPECT_TRUE(late->hasFnAttribute(llvm::Attribute::AlwaysInline));
+  EXPECT_TRUE(module->getFunction("Sleef_finz_sinf8_u35avx2")) << "for large arguments";
+}
+
+TEST(VectorMath, NothingIsLinkedLateWithoutNeed) {
+  llvm::LLVMContext context;
+  const auto module = loadModule("memory", context);
+  const auto machine = makeMachine("+avx2,+fma");
+  ASSERT_FALSE(compiler::linkBuiltins(*module));
+  ASSERT_FALSE(compiler::addVectorVariants(*module, *machine));
+  auto linked = compiler::linkLateMath(*module, *machine);
+  ASSERT_TRUE(!!linked);
+  EXPECT_FALSE(*linked);
 }
 
 }  // namespace

@@ -79,6 +79,8 @@ Program::Program(const std::string& name, const std::string& features, MathSourc
   compiler::lowerPrintf(*module);
   if (llvm::Error error = compiler::addVectorVariants(*module, *machine))
     fail(llvm::toString(std::move(error)));
+  if (auto linked = compiler::linkLateMath(*module, *machine); !linked)
+    fail(llvm::toString(linked.takeError()));
   llvm::raw_string_ostream(text_) << *module;
   llvm::raw_string_ostream problems(text_);
   if (llvm::verifyModule(*module, &problems)) fail(problems.str());
