@@ -61,9 +61,10 @@ typedef cl_uint cl_split_class_weft;
 #define CL_KERNEL_SPLIT_REASON_WEFT 0x10F011
 
 /* cl_split_class_weft: one member runs all of it; the members write different bytes, which are
- * known. */
+ * known; the members write into copies, which are merged. */
 #define CL_SPLIT_CLASS_WHOLE_WEFT 0
 #define CL_SPLIT_CLASS_EXACT_WEFT 1
+#define CL_SPLIT_CLASS_MERGE_WEFT 2
 
 /* How a launch of `kernel` with its current arguments over this range could be divided. Fails as
  * clEnqueueNDRangeKernel would, and with

@@ -1,4 +1,6 @@
 // cl_weft_unified_device: docs/extensions/cl_weft_unified_device.md.
+#include <algorithm>
+
 #include "api/checks.h"
 #include "api/entry.h"
 #include "api/entry_points.h"
@@ -11,9 +13,16 @@ namespace {
 using partition::Split;
 using partition::SplitClass;
 
+constexpr std::pair<SplitClass, cl_split_class_weft> classes[] = {
+    {SplitClass::exact, CL_SPLIT_CLASS_EXACT_WEFT},
+    {SplitClass::merge, CL_SPLIT_CLASS_MERGE_WEFT},
+    {SplitClass::whole, CL_SPLIT_CLASS_WHOLE_WEFT},
+};
+
 cl_split_class_weft classOf(const Split& split) {
-  return split.splitClass() == SplitClass::exact ? CL_SPLIT_CLASS_EXACT_WEFT
-                                                 : CL_SPLIT_CLASS_WHOLE_WEFT;
+  return std::ranges::find_if(classes,
+                              [&](const auto& entry) { return entry.first == split.splitClass(); })
+      ->second;
 }
 
 constexpr InfoRow<const Split> rows[] = {

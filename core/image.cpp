@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 6;
+constexpr uint32_t format_version = 7;
 
 struct FileHeader {
   char magic[8];
@@ -150,7 +150,8 @@ void fields(S& s, AccessRecord& record) {
 template <class S>
 void fields(S& s, ArgumentInfo& a) {
   all(s, a.name, a.type_name, a.kind, a.address, a.access, a.type_qualifiers, a.size, a.alignment,
-      a.reads, a.writes, a.reads_known, a.writes_known, a.accesses);
+      a.reads, a.writes, a.reads_known, a.writes_known, a.combination, a.combined_bytes,
+      a.store_bytes, a.accesses);
 }
 
 template <class S>

@@ -38,6 +38,23 @@ enum class AccessQualifier : uint8_t { none, read_only, write_only, read_write }
 inline constexpr uint8_t qualifier_const = 1, qualifier_restrict = 2, qualifier_volatile = 4,
                          qualifier_pipe = 8;
 
+// What kernels do to integers by atomics whose results nobody looks at. It does not matter in which
+// order that happens, nor whether it happens to one integer or to copies that are combined later.
+enum class Combination : uint8_t {
+  none,  // other accesses, or atomics of several kinds
+  add,   // and subtract
+  bit_and,
+  bit_or,
+  bit_xor,
+  minimum,
+  maximum,
+  minimum_signed,
+  maximum_signed,
+};
+
+// ArgumentInfo::store_bytes: of several sizes, or nobody knows.
+inline constexpr uint8_t stores_differ = 0xff;
+
 struct ArgumentInfo {
   std::string name;
   std::string type_name;  // as CL_KERNEL_ARG_TYPE_NAME wants it, e.g. "float*", "uint4"
@@ -52,6 +69,12 @@ struct ArgumentInfo {
   // Do the records tell everything that the kernel reads and writes through this pointer?
   bool reads_known = false;
   bool writes_known = false;
+  // All that the kernel does through this pointer, to integers of so many bytes.
+  Combination combination = Combination::none;
+  uint8_t combined_bytes = 0;
+  // All stores through it are of so many bytes each, or of vectors of such, at multiples of that.
+  // 0: there are none.
+  uint8_t store_bytes = stores_differ;
   std::vector<AccessRecord> accesses;
 };
 
@@ -59,7 +82,7 @@ struct ArgumentInfo {
 // that no argument names: with any of it, all its groups run on one device. Bits of
 // KernelInfo::split_hazards.
 enum class SplitHazard : uint32_t {
-  global_atomics = 1,      // on memory that is not known to be local or private
+  global_atomics = 1,      // on memory that is not known to be local or private, no Combination
   volatile_accesses = 2,   // to such memory
   fences = 4,              // other than barriers
   prints = 8,              // in an order that can be seen

@@ -128,13 +128,15 @@ void guessUnmeasured(std::span<MemberModel> members, std::span<const double> est
     if (alike || !members[i].measured) members[i].unit_ns = factor * estimates[i];
 }
 
-Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin) {
+Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin,
+          double merge_ns) {
   Plan result;
   result.best = bestSingle(members, units);
   result.single_ns = members[result.best].timeOf(units);
   result.shares.assign(members.size(), 0);
   std::vector<bool> used(members.size(), true);
-  result.split_ns = fill(members, used, units);
+  const double level = fill(members, used, units);
+  result.split_ns = level + merge_ns;
   const bool pays = std::count(used.begin(), used.end(), true) > 1 &&
                     result.split_ns < result.single_ns * (1 - margin.part) - margin.nanoseconds;
   if (!pays) {
@@ -143,7 +145,7 @@ Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargi
   }
   std::vector<double> weights(members.size(), 0);
   for (size_t i = 0; i < members.size(); ++i)
-    if (used[i]) weights[i] = shareAt(members[i], result.split_ns);
+    if (used[i]) weights[i] = shareAt(members[i], level);
   result.shares = apportion(weights, units);
   fillWaves(members, result.shares);
   return result;

@@ -38,8 +38,9 @@ struct Plan {
 };
 
 // Shares that let all members finish together; all of the work on the best one where splitting does
-// not pay. There is at least one member.
-Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin = {});
+// not pay. There is at least one member. `merge_ns`: what has to be done after the parts.
+Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin = {},
+          double merge_ns = 0);
 
 // For members that were not measured: a unit's time from `estimates`, which are right about nothing
 // but the members' speeds to each other. Members that are alike are all of the same speed.

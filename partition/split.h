@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@ namespace weft::partition {
 
 enum class SplitClass : uint8_t {
   exact,  // what each part writes is known, and no other part reads or writes it
+  merge,  // parts that work in memories of their own write into copies of some objects, which are
+          // merged in the end
   whole,  // one device runs all of it
 };
 
@@ -36,25 +39,40 @@ struct PartAccess {
   bool writes = false;
 };
 
+// Bytes [begin, end) of a storage that nobody knows to be written by one part alone. What the parts
+// made of their copies becomes one by `combination`, of integers of `bytes` bytes; without one, of
+// each `bytes` bytes, which are written together, those that a part changed are as it left them.
+struct MergedBytes {
+  const void* storage = nullptr;
+  size_t begin = 0;
+  size_t end = 0;
+  Combination combination = Combination::none;
+  uint8_t bytes = 1;
+};
+
 // Blocks of work-groups, cut along one dimension, are the units in which a launch is divided.
 // Slices are runs of blocks. The same for all launches of one kernel over one range, of arguments
 // of equal values that are bound to the same bytes.
 class Split {
  public:
   // Cuts into `most_blocks` at most, and finds out. `values` and `bound` are all the arguments,
-  // set.
+  // set. `one_memory`: all members are processors of one coherent memory.
   Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
         std::span<const ArgumentValue> values, std::span<const BoundArgument> bound,
-        uint64_t most_blocks);
+        uint64_t most_blocks, bool one_memory = false);
 
   SplitClass splitClass() const { return class_; }
-  // Of `whole`, for people.
+  // Why it is not exact, for people.
   const std::string& reason() const { return reason_; }
 
   uint64_t blocks() const { return blocks_; }
   // The work-groups of a run of blocks.
   port::GroupBox box(const Slice& blocks) const;
-  // Appends what these touch, neighbouring bytes together. Of `exact` ones only.
+  // Of `merge`: the members' memory is one, so nothing is copied, and any part may touch anything.
+  bool inPlace() const { return in_place_; }
+  // Of `merge`, by storage. accesses() says nothing of these.
+  const std::vector<MergedBytes>& merged() const { return merged_; }
+  // Appends what these touch, neighbouring bytes together. Not of `whole` ones, nor in place.
   void accesses(const Slice& blocks, std::vector<PartAccess>& list) const;
 
  private:
@@ -62,19 +80,39 @@ class Split {
     const void* storage = nullptr;
     uint64_t block = 0;
   };
+  // One way to cut.
+  struct Cut {
+    unsigned dimension = 0;
+    uint64_t blocks = 1;
+    std::vector<BlockAccess> accesses;  // by block
+    std::vector<const void*> shared;    // storages that blocks are not known to have apart
+  };
+  struct Launch {
+    const KernelInfo& kernel;
+    const port::LaunchRecord& record;
+    std::span<const ArgumentValue> values;
+    std::span<const BoundArgument> bound;
+
+    bool writes(size_t argument) const;
+  };
 
   void refuse(std::string reason);
-  bool hazards(const KernelInfo& kernel);
-  bool known(const KernelInfo& kernel, std::span<const BoundArgument> bound);
-  void evaluate(const KernelInfo& kernel, const port::LaunchRecord& launch,
-                std::span<const ArgumentValue> values, std::span<const BoundArgument> bound);
-  bool disjoint() const;
+  bool hazards(const KernelInfo& kernel, bool one_memory);
+  bool separateMemory(const Launch& launch);
+  void explain(std::string reason);
+  std::vector<const void*> choose(const Launch& launch, uint64_t most_blocks);
+  Cut cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks) const;
+  void takeMerged(const Launch& launch, std::span<const void* const> shared);
+  std::optional<MergedBytes> mergedBytes(const Launch& launch, const void* storage);
+  port::GroupBox boxOf(unsigned dimension, uint64_t blocks, const Slice& slice) const;
 
   port::GroupBox whole_;
   unsigned dimension_ = 0;
   uint64_t blocks_ = 1;
   SplitClass class_ = SplitClass::exact;
   std::string reason_;
+  bool in_place_ = false;
+  std::vector<MergedBytes> merged_;
   std::vector<BlockAccess> accesses_;  // by block
 };
 

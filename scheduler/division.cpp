@@ -118,13 +118,17 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
   const bool enough = !free || division->longEnough();
   if (enough && division->members() > 1)
     division->split_ = experience->split(kernel, record, *arguments);
-  if (division->possible()) return division;
+  // Nobody keeps account of who has which bytes where a context has one memory for all, which may
+  // not be the host's.
+  if (division->possible() &&
+      (division->split().merged().empty() || !queue.context().singleSpace()))
+    return division;
   experience->state().lock()->verdict.refuse();
   return nullptr;
 }
 
 bool Division::possible() const {
-  return split_ && split_->splitClass() == partition::SplitClass::exact;
+  return split_ && split_->splitClass() != partition::SplitClass::whole;
 }
 
 // Are there groups enough for two members?
@@ -194,6 +198,54 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
   }
 }
 
+// Of what it takes to give all members copies and to merge them.
+profiling::LinkKey Division::mergeKey() const {
+  std::string copies = "copies of";
+  for (const State& state : members_)
+    copies.append(1, ' ').append(weft::keyOf(*state.member.device).uuid);
+  return {std::move(copies), "host", device_.capabilities().driver_version};
+}
+
+// Until it was measured: members get the bytes as they were, and the host gets them back from each;
+// it takes the slowest link's time, and that of the host's own copies.
+double Division::mergeTime() const {
+  constexpr double host_bytes_per_ns = 8;
+  uint64_t bytes = 0;
+  for (const partition::MergedBytes& merged : split_->merged()) bytes += merged.end - merged.begin;
+  if (bytes == 0) return 0;
+  if (const auto known = Knowledge::get().store.transferTime(mergeKey(), bytes);
+      known && known->confidence > trusted)
+    return known->nanoseconds;
+  double link = 0;
+  for (const State& state : members_) {
+    const Device& device = *state.member.device;
+    if (device.capabilities().device_class == port::DeviceClass::cpu) continue;
+    link = std::max(link,
+                    transferTime(nullptr, &device, bytes) + transferTime(&device, nullptr, bytes));
+  }
+  return link + static_cast<double>(bytes * (2 * members() + 1)) / host_bytes_per_ns;
+}
+
+void Division::accesses(const Slice& slice, AccessList& list) const {
+  std::vector<partition::PartAccess> touched;
+  split_->accesses(slice, touched);
+  const auto& values = arguments_->values;
+  for (const partition::PartAccess& access : touched)
+    list.push_back({values[access.argument].memory.get(), access.begin, access.end, access.reads,
+                    access.writes});
+  const auto& merged = split_->merged();
+  for (const ArgumentValue& value : values) {
+    MemObject* const object = value.memory.get();
+    if (!object) continue;
+    const size_t begin = object->origin();
+    const bool together = std::ranges::any_of(merged, [&](const partition::MergedBytes& bytes) {
+      return bytes.storage == &object->storage();
+    });
+    if (split_->inPlace() || (together && !merging_))
+      list.push_back({object, begin, begin + object->size(), true, object->kernelMayWrite()});
+  }
+}
+
 Division::Models Division::models(bool& known) const {
   const uint64_t blocks = split_->blocks();
   const double share = static_cast<double>(blocks) / static_cast<double>(members());
@@ -237,7 +289,8 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
   Models models = this->models(known);
   // What nobody has measured yet is divided in order to measure it.
   const partition::Plan plan =
-      partition::plan(models, split_->blocks(), always || !known ? none : partition::SplitMargin{});
+      partition::plan(models, split_->blocks(), always || !known ? none : partition::SplitMargin{},
+                      known ? mergeTime() : 0);
   seen.best = known ? plan.best : 0;
   if (!plan.split()) return nullptr;
   // Whatever the speed of members of one kind is, it is the same.
@@ -300,6 +353,8 @@ bool Division::dependsOnOthers() const {
 void Division::plan() {
   begun_ = profiling::now();
   decide();
+  if (mode_ == partition::Verdict::Mode::together && !split_->merged().empty())
+    merging_ = std::make_unique<Merging>(device_, *split_, *arguments_);
   planned_ns_ = static_cast<double>(profiling::now() - begun_);
 }
 
@@ -388,6 +443,8 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   const double now =
       ahead ? timeFrom(std::max(begun_, *ahead)) : static_cast<double>(profiling::now() - begun_);
   if (Knowledge::get().setting.trace) tell(now);
+  if (const auto spent = merging_ ? merging_->spent() : std::nullopt)
+    Knowledge::get().store.recordTransfer(mergeKey(), merging_->bytes(), *spent);
   if (!learns_) return;
   const auto seen = experience_->state().lock();
   if (mode_ == Verdict::Mode::alone) {

@@ -11,6 +11,7 @@
 #include "partition/split.h"
 #include "profiling/store.h"
 #include "scheduler/experience.h"
+#include "scheduler/merging.h"
 #include "scheduler/queue.h"
 
 namespace weft {
@@ -52,6 +53,11 @@ class Division {
   const Member& member(size_t index) const { return members_[index].member; }
   size_t members() const { return members_.size(); }
 
+  // What the parts write together and in copies, from plan() on; null when there is nothing.
+  Merging* merging() const { return merging_.get(); }
+  // What a part touches, or all of them together; without what it has copies of.
+  void accesses(const partition::Slice& slice, AccessList& list) const;
+
   // A part for the member, nullopt when there is none for it now.
   std::optional<partition::Slice> next(size_t member);
   // It ended after running between these times.
@@ -80,6 +86,8 @@ class Division {
   bool possible() const;
   void decide();
   double timeFrom(uint64_t since);
+  profiling::LinkKey mergeKey() const;
+  double mergeTime() const;
   void tell(double nanoseconds) const;
   bool longEnough() const;
   bool sameKind(size_t one, size_t another) const;
@@ -103,6 +111,7 @@ class Division {
   profiling::KernelKey key_;  // where that is needed
   std::vector<State> members_;
   std::unique_ptr<partition::Policy> policy_;
+  std::unique_ptr<Merging> merging_;
   partition::Verdict::Mode mode_ = partition::Verdict::Mode::together;
   bool at_once_ = true;
   bool on_trial_ = false;

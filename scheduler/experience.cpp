@@ -41,6 +41,15 @@ std::string fingerprint(const ArgumentSet& arguments,
   return text;
 }
 
+// Are all of the device's members processors of one coherent memory?
+bool haveOneMemory(const Device& device) {
+  return std::ranges::all_of(device.members(), [&](const Ref<Device>& member) {
+    const port::Capabilities& each = member->capabilities();
+    return each.device_class == port::DeviceClass::cpu &&
+           each.memory_space == device.capabilities().memory_space;
+  });
+}
+
 std::array<uint64_t, 3> three(const uint64_t* values) { return {values[0], values[1], values[2]}; }
 
 }  // namespace
@@ -93,8 +102,8 @@ std::shared_ptr<const partition::Split> Experience::split(const DeviceKernel& co
       return known->back().split;
     }
   }
-  auto split = std::make_shared<const partition::Split>(code.info(), record, arguments.values,
-                                                        bound, most_blocks);
+  auto split = std::make_shared<const partition::Split>(
+      code.info(), record, arguments.values, bound, most_blocks, haveOneMemory(*code.device));
   const auto known = splits_.lock();
   if (known->size() >= most_splits) known->erase(known->begin());
   known->push_back({std::move(print), split});

@@ -19,6 +19,8 @@ class LaunchCommand : public Command {
   // The kernel's code on the command's device.
   using Code = LaunchWork::Code;
   virtual Code code() const { return launch_.code(); }
+  // Puts other memory behind arguments.
+  virtual void relocate(LaunchArguments&) const {}
 
   void accesses(AccessList& list) override { launch_.accesses(list); }
 

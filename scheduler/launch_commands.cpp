@@ -86,7 +86,10 @@ void checkMemory(const ArgumentSet& arguments, const port::Capabilities& device)
 LaunchCommand::LaunchCommand(Queue& queue, cl_command_type type, LaunchWork&& work)
     : Command(queue, type), launch_(std::move(work)) {}
 
-void LaunchCommand::prepare() { work = launch_.make(space(), code(), box(), arguments_); }
+void LaunchCommand::prepare() {
+  work = launch_.make(space(), code(), box(), arguments_);
+  relocate(arguments_);
+}
 
 void LaunchCommand::finalize(cl_int) noexcept { launch_.drop(); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "scheduler/state.h"
 
@@ -46,6 +47,8 @@ Residency::Residency(MemObject& object)
 Residency::~Residency() {
   const auto tickets = state_.tickets().lock();
   for (DeviceMemory& memory : tickets->memories) memory.remove(*this);
+  for (const Ref<Buffer>& spare : spares_)
+    if (spare) state_.spareBytes() -= spare->size();
 }
 
 Residency& Residency::of(MemObject& object) {
@@ -105,6 +108,36 @@ bool Residency::lost(size_t begin, size_t end) const {
 void Residency::forget(port::MemorySpace space) {
   for (auto& [begin, interval] : intervals_) interval.valid.remove(space);
   merge(0, storage_.size());
+}
+
+void Residency::forgetContents() noexcept {
+  for (auto& [begin, interval] : intervals_) {
+    interval.valid.clear();
+    interval.lost = false;
+  }
+  merge(0, storage_.size());
+}
+
+Ref<Buffer> Residency::takeSpare(size_t size, port::MemorySpace space) {
+  Ref<Buffer>* best = nullptr;
+  for (Ref<Buffer>& spare : spares_) {
+    if (!spare || spare->size() != size) continue;
+    if (!best || spare->storage().find(space)) best = &spare;
+  }
+  if (!best) return nullptr;
+  state_.spareBytes() -= size;
+  return std::exchange(*best, nullptr);
+}
+
+// They are as large as the objects that are worth merging, so a program could not tell why its
+// memory is gone.
+bool Residency::keepSpare(Ref<Buffer>& buffer) noexcept {
+  constexpr uint64_t most_bytes = uint64_t{1} << 30;
+  const auto room = std::ranges::find(spares_, nullptr, &Ref<Buffer>::get);
+  if (room == spares_.end() || state_.spareBytes() + buffer->size() > most_bytes) return false;
+  state_.spareBytes() += buffer->size();
+  *room = std::move(buffer);
+  return true;
 }
 
 Residency::Map::iterator Residency::split(size_t at) {

@@ -14,6 +14,7 @@
 // entered as far as it is still current: as far as nobody has overwritten it since.
 #pragma once
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -129,6 +130,14 @@ class Residency final : public ResidencyState {
   // Is some of it neither valid in `space` nor on its way there, nor lost?
   bool isStale(size_t begin, size_t end, port::MemorySpace space);
 
+  // Objects of its bytes' size or less, whose contents nobody needs, for who wants copies of some.
+  // takeSpare: of that size, with memory in `space` if there is one; null: there is none.
+  // keepSpare: false, and the buffer is still the caller's, if there are enough of them.
+  Ref<Buffer> takeSpare(size_t size, port::MemorySpace space);
+  bool keepSpare(Ref<Buffer>& buffer) noexcept;
+  // As if nothing was ever written. Only while nobody uses it.
+  void forgetContents() noexcept;
+
   // The intervals that exactly cover [begin, end), split where needed.
   std::pair<Map::iterator, Map::iterator> cover(size_t begin, size_t end);
   // Joins neighbours in [begin, end] that say the same.
@@ -166,6 +175,7 @@ class Residency final : public ResidencyState {
   Storage& storage_;
   Weak<MemObject> root_;
   uint64_t last_use_ = 0;
+  std::array<Ref<Buffer>, 8> spares_;
   Map intervals_;
   using Announced = std::pair<const uint64_t, Writer>;
   std::map<uint64_t, Writer, std::less<>, pool::Allocator<Announced>> announced_;

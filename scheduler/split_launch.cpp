@@ -33,10 +33,18 @@ class Part final : public LaunchCommand {
     runOn(*division_->member(member).device);
   }
 
-  void begin() { releaseGuard(); }
   void follow(Command& earlier, bool carries_failure) { goBehind(earlier, carries_failure); }
   void cancel() { noteFailedDependency(); }
   port::MemorySpace memory() const { return space(); }
+  // Before it is begun, where parts have copies of some objects. What it does not get it fails for.
+  void takeCopies() {
+    if (Merging* const merging = division_->merging())
+      merging->provide(*division_->member(member_).device, *this, copies_, steps_);
+  }
+  void begin() {
+    for (const Ref<MergeStep>& step : std::exchange(steps_, {})) step->start();
+    releaseGuard();
+  }
 
   Part* following = nullptr;  // of those about to begin
 
@@ -49,8 +57,14 @@ class Part final : public LaunchCommand {
     const Division::Member& member = division_->member(member_);
     return {*member.module, member.kernel};
   }
+  void relocate(LaunchArguments& room) const override {
+    if (const Merging* const merging = division_->merging())
+      merging->relocate(space(), copies_, *launch().arguments, room);
+  }
   void finalize(cl_int status) noexcept override;
 
+  Merging::Copies copies_;
+  std::vector<Ref<MergeStep>> steps_;
   Ref<SplitLaunch> whole_;
   std::shared_ptr<Division> division_;
   size_t member_;
@@ -71,6 +85,8 @@ class SplitLaunch final : public Command {
     if (unsubmitted_.fetch_sub(1, std::memory_order_acq_rel) == 1) letFollowersGo();
   }
 
+  // A part that was submitted has ended: objects may not be what they were.
+  void noteChange() noexcept { changed_.store(true, std::memory_order_relaxed); }
   // A part has ended, but not yet been counted down.
   void ended(size_t member, const Slice& slice, cl_int status, uint64_t begin, uint64_t end,
              const std::shared_ptr<Division>& division) noexcept;
@@ -100,6 +116,7 @@ class SplitLaunch final : public Command {
   void finalize(cl_int) noexcept override;
   void plan() noexcept;
   void learn() noexcept;
+  bool mergeCopies() noexcept;
   Part* nextParts(State& state, const std::shared_ptr<Division>& division) noexcept;
   Part* nextPart(State& state, size_t member, const std::shared_ptr<Division>& division) noexcept;
   static void start(Part* parts) noexcept;
@@ -109,18 +126,16 @@ class SplitLaunch final : public Command {
   bool planned_ = false;
   bool ahead_ = false;  // submitted behind what has not ended, or might not have
   std::atomic<unsigned> unsubmitted_{unknown};
+  bool merges_ = false;
+  std::atomic<bool> changed_{false};
   Guarded<State> state_;  // and the policy, and this node's edges
 };
 
 void Part::accesses(AccessList& list) {
-  std::vector<partition::PartAccess> touched;
-  division_->split().accesses(slice_, touched);
-  const auto& values = launch().arguments->values;
-  for (const partition::PartAccess& access : touched)
-    list.push_back({values[access.argument].memory.get(), access.begin, access.end, access.reads,
-                    access.writes});
+  division_->accesses(slice_, list);
+  if (const Merging* const merging = division_->merging()) merging->accesses(copies_, list);
   // The part has the addresses of all, so their memory may not go meanwhile.
-  for (const ArgumentValue& value : values)
+  for (const ArgumentValue& value : launch().arguments->values)
     if (MemObject* object = value.memory.get();
         object && std::none_of(list.begin(), list.end(),
                                [&](const Access& access) { return access.object == object; }))
@@ -136,7 +151,11 @@ void Part::submitTo(port::Stream& stream) noexcept {
 
 void Part::finalize(cl_int status) noexcept {
   LaunchCommand::finalize(status);
-  if (!submitted_) whole_->submitted();
+  if (submitted_)
+    whole_->noteChange();
+  else
+    whole_->submitted();
+  copies_.clear();
   whole_->ended(member_, slice_, status, times_.started.load(std::memory_order_relaxed),
                 times_.ended.load(std::memory_order_relaxed), division_);
   division_ = nullptr;
@@ -144,12 +163,9 @@ void Part::finalize(cl_int status) noexcept {
 
 // What others have to know of that would read it ahead of time. The parts say what they read.
 void SplitLaunch::accesses(AccessList& list) {
-  std::vector<partition::PartAccess> touched;
-  division_->split().accesses({0, division_->split().blocks()}, touched);
-  for (const partition::PartAccess& access : touched)
-    if (access.writes)
-      list.push_back({division_->arguments()->values[access.argument].memory.get(), access.begin,
-                      access.end, false, true});
+  division_->accesses({0, division_->split().blocks()}, list);
+  std::erase_if(list, [](const Access& access) { return !access.writes; });
+  for (Access& access : list) access.reads = false;
 }
 
 bool SplitLaunch::haveFences(const Division& division) {
@@ -178,12 +194,13 @@ void SplitLaunch::refused() noexcept {
   Command::refused();
 }
 
-// Parts that are known in advance can be submitted behind what has not ended.
+// Parts that are known in advance can be submitted behind what has not ended, unless their copies
+// are merged by the host.
 bool SplitLaunch::waitForPlan() noexcept {
   if (fences_ ? waitForOthers() : waitForAhead()) return true;
   if (!planned_ && division_->dependsOnOthers() && waitForAhead()) return true;
   if (!std::exchange(planned_, true)) plan();
-  ahead_ = fences_ && division_->atOnce();
+  ahead_ = fences_ && division_->atOnce() && !division_->merging();
   return !ahead_ && waitForAhead();
 }
 
@@ -242,10 +259,11 @@ void SplitLaunch::order(State& state, const std::vector<Predecessor>& earlier) {
 
 void SplitLaunch::end() noexcept {
   const RuntimeScope scope;
-  if (waitForAhead()) return;
+  if (waitForAhead() || mergeCopies()) return;
   const auto [failure, begin, end] = state_.with(
       [](const State& state) { return std::tuple(state.failure, state.begin, state.end); });
   if (failure == CL_SUCCESS && !dependencyFailed()) learn();
+  if (failure < 0 && changed_ && division_->merging()) division_->merging()->lose();
   times_.started.store(std::min(begin, end), std::memory_order_relaxed);
   times_.ended.store(end, std::memory_order_relaxed);
   complete(failure == CL_SUCCESS && dependencyFailed()
@@ -272,6 +290,31 @@ Part* SplitLaunch::nextParts(State& state, const std::shared_ptr<Division>& divi
   return parts;
 }
 
+// True when the launch will be ready once more, with what the parts wrote in place.
+bool SplitLaunch::mergeCopies() noexcept {
+  Merging* const merging = division_->merging();
+  if (!merging || state_.lock()->failure < 0) return false;
+  if (std::exchange(merges_, true)) {
+    state_.with([&](State& state) {
+      state.failure = merging->status();
+      state.end = profiling::now();
+    });
+    return false;
+  }
+  std::vector<Ref<MergeStep>> steps;
+  holdAgain();
+  try {
+    merging->merge(*this, steps);
+  } catch (const Error& error) {
+    state_.lock()->failure = error.code();
+  } catch (...) {
+    state_.lock()->failure = CL_OUT_OF_HOST_MEMORY;
+  }
+  for (const Ref<MergeStep>& step : steps) step->start();
+  releaseGuard();
+  return true;
+}
+
 void SplitLaunch::learn() noexcept {
   try {
     division_->succeeded(ahead_ ? std::optional(predecessorsEnded()) : std::nullopt);
@@ -290,19 +333,20 @@ void SplitLaunch::plan() noexcept {
 Part* SplitLaunch::nextPart(State& state, size_t member,
                             const std::shared_ptr<Division>& division) noexcept {
   if (state.failure < 0) return nullptr;
+  Part* part = nullptr;
   try {
     const auto slice = division->next(member);
     if (!slice) return nullptr;
     // The graph's reference, which it gives up when it completes.
-    Part* const part = new Part(*this, division, *queue(), type(), member, *slice);
+    part = new Part(*this, division, *queue(), type(), member, *slice);
     waitFor(*part, false);
-    return part;
+    part->takeCopies();
   } catch (const Error& error) {
     state.failure = error.code();
   } catch (...) {
     state.failure = CL_OUT_OF_HOST_MEMORY;
   }
-  return nullptr;
+  return part;
 }
 
 void SplitLaunch::ended(size_t member, const Slice& slice, cl_int status, uint64_t begin,

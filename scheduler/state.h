@@ -73,6 +73,8 @@ class State final : public ContextState {
   // Has any command failed while it wrote, ever?
   bool hasLosses() const noexcept { return losses_.load(std::memory_order_acquire); }
   void noteLoss() noexcept { losses_.store(true, std::memory_order_release); }
+  // Bytes of copies that memory objects keep for later launches (Residency::spares).
+  std::atomic<uint64_t>& spareBytes() { return spare_bytes_; }
   // True when some pair of spaces has no mover.
   bool needsStaging() const { return needs_staging_; }
   // Is one of the devices unified, so that times of kernels and transfers are worth knowing?
@@ -94,6 +96,7 @@ class State final : public ContextState {
   bool needs_staging_ = false;
   bool balances_ = false;
   std::atomic<bool> losses_{false};
+  std::atomic<uint64_t> spare_bytes_{0};  // changed under the ticket lock
   MemoryTraffic memory_traffic_;
   Guarded<std::vector<Queue*>> queues_;
 };

@@ -119,7 +119,7 @@ int device(size_t factor, const std::vector<std::string>& names) {
 // Needs Weft and WEFT_UNIFIED=default. Of a case with several kernels the least divisible one
 // counts.
 int splits() {
-  constexpr const char* names[] = {"whole", "exact"};
+  constexpr const char* names[] = {"whole", "exact", "merge"};
   const Target target;
   std::map<std::string_view, size_t> counts;
   std::printf("| kernel | class | why |\n|---|---|---|\n");

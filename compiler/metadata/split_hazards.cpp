@@ -18,9 +18,101 @@ enum Space : unsigned { space_private, space_global, space_constant, space_local
 
 constexpr uint32_t bit(SplitHazard hazard) { return static_cast<uint32_t>(hazard); }
 
+using Atomic = llvm::AtomicRMWInst;
+
+constexpr std::pair<Atomic::BinOp, Combination> combinations[] = {
+    {Atomic::Add, Combination::add},
+    {Atomic::Sub, Combination::add},
+    {Atomic::And, Combination::bit_and},
+    {Atomic::Or, Combination::bit_or},
+    {Atomic::Xor, Combination::bit_xor},
+    {Atomic::UMin, Combination::minimum},
+    {Atomic::UMax, Combination::maximum},
+    {Atomic::Min, Combination::minimum_signed},
+    {Atomic::Max, Combination::maximum_signed},
+};
+
+// What all that is done through a pointer argument comes to, and the instructions that do it.
+class CombinedArgument {
+ public:
+  explicit CombinedArgument(const llvm::Argument& argument) {
+    if (follow(argument)) return;
+    kind = Combination::none;
+    users.clear();
+  }
+
+  Combination kind = Combination::none;
+  uint8_t bytes = 0;
+  llvm::SmallPtrSet<const llvm::Instruction*, 8> users;  // atomics, and calls of functions of such
+
+ private:
+  static constexpr unsigned most_calls = 4;
+
+  // False when there is anything else to the argument.
+  bool follow(const llvm::Argument& argument) {
+    llvm::SmallVector<const llvm::Value*> waiting = {&argument};
+    while (!waiting.empty())
+      for (const llvm::Use& use : waiting.pop_back_val()->uses()) {
+        const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+        if (llvm::isa<llvm::GetElementPtrInst, llvm::AddrSpaceCastInst>(user))
+          waiting.push_back(user);
+        else if (!isUnused(*user) || !does(*user, use, 0))
+          return false;
+        else
+          users.insert(user);
+      }
+    return true;
+  }
+  // Does the instruction do nothing but such an atomic with what `use` is a pointer to?
+  bool does(const llvm::Instruction& user, const llvm::Use& use, unsigned calls) {
+    if (const auto* atomic = llvm::dyn_cast<Atomic>(&user))
+      return use.getOperandNo() == Atomic::getPointerOperandIndex() && isUnused(*atomic) &&
+             add(*atomic);
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&user);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee || callee->isDeclaration() || calls == most_calls || !call->isArgOperand(&use))
+      return false;
+    const llvm::Argument& pointer = *callee->getArg(call->getArgOperandNo(&use));
+    return llvm::all_of(llvm::instructions(*callee), [&](const llvm::Instruction& inner) {
+      // Fences order nothing where nobody learns what the atomic found.
+      if (!inner.mayReadOrWriteMemory() || llvm::isa<llvm::FenceInst>(inner)) return true;
+      const auto* address = llvm::find_if(inner.operands(), [&](const llvm::Use& operand) {
+        return operand->getType()->isPointerTy() && operand->stripPointerCasts() == &pointer;
+      });
+      return address != inner.op_end() && isUnused(inner) && does(inner, *address, calls + 1);
+    });
+  }
+  // What a function returns nobody uses, or the call of it would not have come here.
+  static bool isUnused(const llvm::Instruction& result) {
+    llvm::SmallPtrSet<const llvm::User*, 8> seen;
+    llvm::SmallVector<const llvm::User*> waiting(result.users());
+    while (!waiting.empty()) {
+      const llvm::User* user = waiting.pop_back_val();
+      if (llvm::isa<llvm::ReturnInst>(user) || !seen.insert(user).second) continue;
+      if (!llvm::isa<llvm::PHINode>(user)) return false;
+      waiting.append(user->user_begin(), user->user_end());
+    }
+    return true;
+  }
+  bool add(const Atomic& atomic) {
+    const auto* known = llvm::find_if(
+        combinations, [&](const auto& entry) { return entry.first == atomic.getOperation(); });
+    if (known == std::end(combinations)) return false;
+    const auto size = static_cast<uint8_t>(atomic.getType()->getPrimitiveSizeInBits() / 8);
+    if (bytes != 0 && (kind != known->second || bytes != size)) return false;
+    kind = known->second;
+    bytes = size;
+    return true;
+  }
+};
+
 // Looks at a kernel and everything that it may call.
 class HazardSearch {
  public:
+  // These do not count.
+  void allow(const CombinedArgument& argument) {
+    allowed_.insert(argument.users.begin(), argument.users.end());
+  }
   uint32_t of(const llvm::Function& kernel) {
     waiting_.push_back(&kernel);
     while (!waiting_.empty()) {
@@ -44,6 +136,7 @@ class HazardSearch {
   llvm::SmallVector<const llvm::Function*> waiting_;
   llvm::SmallPtrSet<const llvm::Function*, 16> seen_;
   llvm::SmallPtrSet<const llvm::Constant*, 16> constants_;
+  llvm::SmallPtrSet<const llvm::Instruction*, 16> allowed_;
 };
 
 // May the pointer lead to memory that other work-groups see?
@@ -81,6 +174,7 @@ bool HazardSearch::makesPointer(const llvm::Instruction& instruction) const {
 
 void HazardSearch::look(const llvm::Instruction& instruction) {
   if (makesPointer(instruction)) note(SplitHazard::unnamed_memory);
+  if (allowed_.contains(&instruction)) return;
   for (const llvm::Value* operand : instruction.operands()) lookAtOperand(operand);
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
     lookAtAccess(*load, load->getPointerOperand(), load->isAtomic(), load->isVolatile());
@@ -148,7 +242,15 @@ void markSplitHazards(const llvm::Module& module, std::vector<KernelInfo>& kerne
   for (KernelInfo& kernel : kernels) {
     const llvm::Function* function = module.getFunction(kernel.name);
     if (!function || function->isDeclaration()) continue;  // as unknown as it was
-    kernel.split_hazards = HazardSearch().of(*function);
+    HazardSearch search;
+    for (size_t i = 0; i < kernel.arguments.size() && i < function->arg_size(); ++i) {
+      if (kernel.arguments[i].kind != ArgumentKind::global_pointer) continue;
+      const CombinedArgument combined(*function->getArg(static_cast<unsigned>(i)));
+      kernel.arguments[i].combination = combined.kind;
+      kernel.arguments[i].combined_bytes = combined.bytes;
+      search.allow(combined);
+    }
+    kernel.split_hazards = search.of(*function);
     if (kernel.uses_printf) kernel.split_hazards |= bit(SplitHazard::prints);
     if (kernel.uses_device_queue) kernel.split_hazards |= bit(SplitHazard::device_queues);
     for (const ArgumentInfo& argument : kernel.arguments)

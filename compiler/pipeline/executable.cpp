@@ -12,6 +12,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
+#include "compiler/metadata/store_sizes.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/blocks.h"
 #include "compiler/passes/local_atomics.h"
@@ -99,6 +100,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   markLocalAtomics(module);
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
+  markStoreSizes(module, image.kernels);
   const LoweringOptions lowering{.optimize = options.optimise,
                                  .vectorise = vectorising(options.vectorising)};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;

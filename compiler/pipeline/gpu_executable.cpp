@@ -25,6 +25,7 @@
 #include "compiler/gpu/work_items.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
+#include "compiler/metadata/store_sizes.h"
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/kernel_body.h"
@@ -263,6 +264,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   simplify(module, nullptr);  // the address spaces are not the machine's yet
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
+  markStoreSizes(module, image.kernels);
   return lower(module, options, machine, image);
 }
 

@@ -88,11 +88,28 @@ const HazardCase hazard_cases[] = {
      " barrier(CLK_LOCAL_MEM_FENCE); atomic_add(&sum, 1); barrier(CLK_LOCAL_MEM_FENCE);"
      " a[get_group_id(0)] = sum; }",
      0},
-    {"kernel void k(global int* a) { atomic_inc(a); }", bits({SplitHazard::global_atomics})},
+    {"kernel void k(global int* a, global int* b) { b[get_global_id(0)] = atomic_inc(a); }",
+     bits({SplitHazard::global_atomics})},
+    {"kernel void k(global int* a) { atomic_inc(a); if (a[0] == 7) a[1] = 1; }",
+     bits({SplitHazard::global_atomics})},
+    {"kernel void k(global int* a) { atomic_inc(a); atomic_max(a + 1, 3); }",
+     bits({SplitHazard::global_atomics})},
+    {"kernel void k(global int* a, global int* b) {"
+     " int i = get_global_id(0); atomic_inc(b[i] ? a : b); }",
+     bits({SplitHazard::global_atomics})},
+    {"kernel void k(global int* a) { atomic_xchg(a, 1); }", bits({SplitHazard::global_atomics})},
+    {"kernel void k(global int* a) { atomic_inc(a); atomic_sub(a + 3, 4); }", 0},
     {"kernel void k(global atomic_int* a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed,"
      " memory_scope_device); }",
-     bits({SplitHazard::global_atomics})},
+     0},
     {"__attribute__((noinline)) void add(int* p) { atomic_fetch_add((atomic_int*)p, 1); }"
+     "kernel void k(global int* a) { add(a + get_global_id(0)); }",
+     0},
+    {"__attribute__((noinline)) void add(int* p) {"
+     " atomic_fetch_add((atomic_int*)p, atomic_fetch_add((atomic_int*)p, 1)); }"
+     "kernel void k(global int* a) { add(a + get_global_id(0)); }",
+     bits({SplitHazard::global_atomics})},
+    {"__attribute__((noinline)) void add(int* p) { atomic_fetch_add((atomic_int*)p, 1); p[1] = 2; }"
      "kernel void k(global int* a) { add(a + get_global_id(0)); }",
      bits({SplitHazard::global_atomics})},
     {"kernel void k(global volatile int* a) { while (a[0] == 0) {} }",
@@ -170,7 +187,7 @@ TEST_F(SplitTest, WhatIsBoundDecides) {
   // Each work-item reads what it writes itself.
   EXPECT_EQ(classOf({a, 0, 4096}, {a, 0, 4096}), SplitClass::exact);
   // Overlapping sub-buffers: it reads what another writes.
-  EXPECT_EQ(classOf({a, 0, 4096}, {a, 1024, 4096}), SplitClass::whole);
+  EXPECT_EQ(classOf({a, 0, 4096}, {a, 1024, 4096}), SplitClass::merge);
   EXPECT_EQ(classOf({a, 0, 4096}, {a, 4096, 4096}), SplitClass::exact);
   BoundArgument shared;
   shared.shared_memory = true;
@@ -179,23 +196,115 @@ TEST_F(SplitTest, WhatIsBoundDecides) {
 
 TEST_F(SplitTest, WholeKernels) {
   const std::pair<const char*, const char*> cases[] = {
-      {"kernel void k(global int* a, global const int* b) { a[b[get_global_id(0)]] = 1; }",
-       "work-groups may write"},
-      {"kernel void k(global int* a) { a[0] = get_global_id(0); }", "work-groups may write"},
-      {"kernel void k(global int* a) { int i = get_global_id(0); a[i] = a[i + 1]; }",
-       "work-groups may write"},
-      {"kernel void k(global int* a) { atomic_inc(a + get_global_id(0)); }", "atomics"},
-      {"kernel void k(global int* a, global int* b, int n) {"
-       " global int* p = n ? a : b; p[get_global_id(0)] = 1; }",
-       "work-groups may write"},
+      {"kernel void k(global int* a, global int* b) { b[get_global_id(0)] = atomic_inc(a); }",
+       "atomics on global memory"},
+      {"kernel void k(global int* a) { mem_fence(CLK_GLOBAL_MEM_FENCE); a[0] = 1; }", "fences"},
   };
   for (const auto& [source, reason] : cases) {
     const Split whole = split(source, line(1024, 16));
     EXPECT_EQ(whole.splitClass(), SplitClass::whole) << source;
-    if (std::string(reason) == "work-groups may write") continue;
-    EXPECT_TRUE(contains(whole.reason(), reason)) << source << whole.reason();
+    EXPECT_EQ(whole.reason(), reason) << source;
   }
   EXPECT_EQ(split(saxpy, line(16, 16), 16).splitClass(), SplitClass::whole);
+}
+
+TEST_F(SplitTest, MergedKernels) {
+  const char* cases[] = {
+      "kernel void k(global int* a, global const int* b) { a[b[get_global_id(0)]] = 1; }",
+      "kernel void k(global int* a) { a[0] = 1; }",
+      "kernel void k(global int* a) { int i = get_global_id(0); a[i] = a[i + 1]; }",
+      "kernel void k(global int* a, global int* b, int n) {"
+      " global int* p = n ? a : b; p[get_global_id(0)] = 1; }",
+  };
+  for (const char* source : cases) {
+    const Split merge = split(source, line(1024, 16));
+    ASSERT_EQ(merge.splitClass(), SplitClass::merge) << source;
+    ASSERT_FALSE(merge.merged().empty()) << source;
+    EXPECT_EQ(merge.merged().front().end, size_t{1} << 20) << source;
+    EXPECT_EQ(merge.merged().front().combination, Combination::none) << source;
+    std::vector<PartAccess> list;
+    merge.accesses({0, merge.blocks()}, list);
+    for (const PartAccess& access : list) EXPECT_FALSE(access.writes) << source;
+  }
+}
+
+// No store may be torn.
+TEST_F(SplitTest, MergesInUnitsOfStores) {
+  struct Case {
+    const char* source;
+    int bytes;  // 0: whole
+  };
+  const Case cases[] = {
+      {"kernel void k(global char* a, global const int* b) { a[b[get_global_id(0)]] = 1; }", 1},
+      {"kernel void k(global short* a, global const int* b) { a[b[get_global_id(0)]] = 1; }", 2},
+      {"kernel void k(global float4* a, global const int* b) { a[b[get_global_id(0)]] = 1; }", 4},
+      {"kernel void k(global int* a, global const int* b) { vstore3((int3)(1, 2, 3), b[0], a); }",
+       4},
+      {"kernel void k(global long* a, global const int* b) { a[b[get_global_id(0)]] = 1; }", 8},
+      {"kernel void k(global int* a, global const int* b) {"
+       " a[b[0]] = 1; a[b[1]] = 2; *(global float*)(a + b[2]) = 3; }",
+       4},
+      {"typedef struct { int a; long b; } S;"
+       "kernel void k(global S* a, global const S* b) { a[b[get_global_id(0)].a] = b[0]; }",
+       8},
+      {"kernel void k(global int* a, global const int* b) {"
+       " a[b[0]] = 1; ((global char*)a)[b[1]] = 2; }",
+       0},
+      {"__attribute__((noinline)) void put(global int* p) { *(global char*)p = 1; }"
+       "kernel void k(global int* a, global const int* b) { put(a + b[0]); a[b[1]] = 2; }",
+       0},
+  };
+  for (const Case& c : cases) {
+    const Split merge = split(c.source, line(1024, 16));
+    EXPECT_EQ(merge.splitClass(), c.bytes ? SplitClass::merge : SplitClass::whole) << c.source;
+    if (c.bytes) {
+      ASSERT_EQ(merge.merged().size(), 1u) << c.source;
+      EXPECT_EQ(merge.merged()[0].bytes, c.bytes) << c.source;
+    } else {
+      EXPECT_EQ(merge.reason(), "work-groups may write the same memory in units of several sizes")
+          << c.source;
+    }
+  }
+}
+
+TEST_F(SplitTest, AtomicsThatAreCombined) {
+  const char* sum =
+      "kernel void k(global uint* a, global const uint* b) {"
+      " atomic_add(a, b[get_global_id(0)]); }";
+  const Split combined = split(sum, line(1024, 16));
+  ASSERT_EQ(combined.splitClass(), SplitClass::merge) << combined.reason();
+  ASSERT_EQ(combined.merged().size(), 1u);
+  EXPECT_EQ(combined.merged()[0].combination, Combination::add);
+  EXPECT_EQ(combined.merged()[0].bytes, 4);
+  // What they combine may not be used otherwise, through whichever argument.
+  const BoundArgument both{&storages_[0], 0, 4096};
+  EXPECT_EQ(split(line(1024, 16), 0, {both, both}).splitClass(), SplitClass::whole);
+  // Each block has its own.
+  EXPECT_EQ(
+      split("kernel void k(global int* a) { atomic_inc(a + get_global_id(0)); }", line(1024, 16))
+          .splitClass(),
+      SplitClass::exact);
+}
+
+TEST_F(SplitTest, InOneMemoryAnythingGoes) {
+  const auto classOf = [&](const char* source) {
+    split(source, line(1024, 16));
+    std::vector<BoundArgument> bound(values_.size(), {&storages_[0], 0, 4096});
+    return Split(kernel_, launch_, values_, bound, 16, true);
+  };
+  const Split sizes =
+      classOf("kernel void k(global int* a, global char* b) { a[0] = 1; b[3] = 2; }");
+  EXPECT_EQ(sizes.splitClass(), SplitClass::merge);
+  EXPECT_TRUE(sizes.inPlace());
+  EXPECT_TRUE(sizes.merged().empty());
+  EXPECT_EQ(sizes.blocks(), 16u);
+  EXPECT_TRUE(classOf("kernel void k(global uint* a) { atomic_add(a, 2); }").inPlace());
+  EXPECT_EQ(classOf("kernel void k(global int* a, global int* b) {"
+                    " b[get_global_id(0)] = atomic_inc(a); }")
+                .splitClass(),
+            SplitClass::whole);
+  EXPECT_EQ(classOf("kernel void k(global int* a) { printf(\"%d\", a[0]); }").splitClass(),
+            SplitClass::whole);
 }
 
 TEST_F(SplitTest, ExactKernels) {

@@ -1,4 +1,5 @@
 // cl_weft_unified_device: what a unified device says of itself, of kernels and of commands.
+#include <algorithm>
 #include <numeric>
 
 #include "api/cl_weft_ext.h"
@@ -60,6 +61,107 @@ TEST_F(UnifiedDevices, SayHowAKernelIsSplit) {
   set(whole, a, b);
   EXPECT_EQ(classOf(whole), cl_split_class_weft{CL_SPLIT_CLASS_WHOLE_WEFT});
   EXPECT_EQ(reasonOf(whole), "atomics on global memory");
+}
+
+// 1024 work-items, several times, because parts are cut at random places.
+constexpr int launches = 5;
+
+TEST_F(UnifiedDevices, MergeWhatPartsScatter) {
+  std::vector<cl_int> to(1024), values(1024);
+  std::iota(values.begin(), values.end(), 1);
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<cl_int>(i * 331 % 1024);
+  const OwnedMem places = upload(to);
+  const OwnedKernel scatter = kernelOf("if (i % 3) a[b[i]] += i; else a[b[i]] = a[b[i]];");
+  const OwnedMem a = upload(values);
+  set(scatter, a, places);
+  EXPECT_EQ(classOf(scatter), cl_split_class_weft{CL_SPLIT_CLASS_MERGE_WEFT});
+  for (int launch = 0; launch < launches; ++launch) {
+    run(scatter, {{1024}, {16}});
+    for (int i = 0; i < 1024; ++i)
+      if (i % 3) values[size_t(to[size_t(i)])] += i;
+    ASSERT_EQ(download<cl_int>(a), values);
+  }
+}
+
+// A sub-buffer is merged, what is beside it is not touched, and bytes stay apart.
+TEST_F(UnifiedDevices, MergeSubBuffersBytewise) {
+  const auto align = deviceInfo<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  const OwnedKernel bytes = kernel(built("kernel void k(global uchar* a, global const int* b) {"
+                                         " int i = get_global_id(0); a[b[i]] = i; }"),
+                                   "k");
+  std::vector<cl_int> to(1024);
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<cl_int>(i * 3 % 1024);
+  std::vector<cl_uchar> all(align + 1100, 7);
+  const OwnedMem whole = upload(all), places = upload(to);
+  const cl_buffer_region region{align, 1024};
+  cl_int code = CL_SUCCESS;
+  const OwnedMem part(
+      cl.clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  set(bytes, part, places);
+  EXPECT_EQ(classOf(bytes), cl_split_class_weft{CL_SPLIT_CLASS_MERGE_WEFT});
+  for (size_t i = 0; i < 1024; ++i) all[align + size_t(to[i])] = static_cast<cl_uchar>(i);
+  for (int launch = 0; launch < launches; ++launch) {
+    run(bytes, {{1024}, {16}});
+    ASSERT_EQ(download<cl_uchar>(whole), all);
+  }
+}
+
+// Two groups write each place: whoever is taken, none of its bytes are the other's.
+TEST_F(UnifiedDevices, TearNoStoreWhenTheyMerge) {
+  constexpr cl_int one = 0x12345678, other = 0x5600ff00;
+  const OwnedKernel race = kernelOf("a[b[i]] = i & 64 ? 0x12345678 : 0x5600ff00;");
+  std::vector<cl_int> to(1024);
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<cl_int>(i % 64);
+  const OwnedMem places = upload(to);
+  for (int launch = 0; launch < 4 * launches; ++launch) {
+    const OwnedMem a = upload(std::vector<cl_int>(64));
+    set(race, a, places);
+    run(race, {{1024}, {16}});
+    for (const cl_int value : download<cl_int>(a)) ASSERT_TRUE(value == one || value == other);
+  }
+}
+
+struct Combined {
+  const char* name;
+  const char* body;
+  cl_int start;
+  cl_int (*step)(cl_int sum, cl_int i);
+};
+const Combined combined[] = {
+    {"add", "atomic_add(&a[b[i]], i);", 5, [](cl_int s, cl_int i) { return s + i; }},
+    {"sub and inc", "atomic_sub(&a[b[i]], i); atomic_inc(&a[b[i]]);", 5,
+     [](cl_int s, cl_int i) { return s - i + 1; }},
+    {"min", "atomic_min(&a[b[i]], 500 - i);", 100,
+     [](cl_int s, cl_int i) { return std::min(s, 500 - i); }},
+    {"max", "atomic_max(&a[b[i]], i - 500);", -7,
+     [](cl_int s, cl_int i) { return std::max(s, i - 500); }},
+    {"and", "atomic_and(&a[b[i]], ~(i << 3));", -1,
+     [](cl_int s, cl_int i) { return s & ~(i << 3); }},
+    {"or", "atomic_or(&a[b[i]], i << 3);", 1, [](cl_int s, cl_int i) { return s | i << 3; }},
+    {"xor", "atomic_xor(&a[b[i]], i << 3);", 1, [](cl_int s, cl_int i) { return s ^ i << 3; }},
+};
+
+TEST_F(UnifiedDevices, CombineAtomicsOfAllParts) {
+  std::vector<cl_int> to(1024);
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<cl_int>(i * 331 % 16);
+  const OwnedMem places = upload(to);
+  for (const Combined& c : combined) {
+    SCOPED_TRACE(c.name);
+    const OwnedKernel k = kernelOf(c.body);
+    std::vector<cl_int> expected(16, c.start);
+    const OwnedMem a = upload(expected);
+    set(k, a, places);
+    EXPECT_EQ(classOf(k), cl_split_class_weft{CL_SPLIT_CLASS_MERGE_WEFT});
+    for (int launch = 0; launch < launches; ++launch) {
+      run(k, {{1024}, {16}});
+      for (cl_int i = 0; i < 1024; ++i) {
+        cl_int& sum = expected[size_t(to[size_t(i)])];
+        sum = c.step(sum, i);
+      }
+      ASSERT_EQ(download<cl_int>(a), expected);
+    }
+  }
 }
 
 TEST_F(UnifiedDevices, AnswerFalseQuestionsWithErrors) {

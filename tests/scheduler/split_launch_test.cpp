@@ -1,18 +1,11 @@
 // Launches of a unified device whose members can wait for each other: the parts of the next one are
 // submitted behind those of the last one.
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <random>
-
-#include "core/program.h"
-#include "scheduler/unified_device.h"
-#include "tests/scheduler/fake_platform.h"
+#include "tests/scheduler/unified_machine.h"
 
 namespace weft::test {
 namespace {
 
-constexpr size_t items = 1024, local_size = 16, bytes = items + 2;
+constexpr size_t bytes = 1024 + 2, group = 16;
 constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 // `count` bytes from the work-item's id on, or from `distance` behind it.
@@ -40,51 +33,17 @@ FakeKernelInfo stencil(const char* name) {
   return {
       name, {bytesOfIds(false, 3, 0), bytesOfIds(true, 1, shift)}, [](const FakeLaunch& launch) {
         apply(launch.pointer<const uint8_t>(0), launch.pointer<uint8_t>(1),
-              launch.slice.begin[0] * local_size, launch.slice.end[0] * local_size, shift);
+              launch.slice.begin[0] * group, launch.slice.end[0] * group, shift);
       }};
 }
 
-FakeOptions member(bool manual) {
-  FakeOptions options;
-  options.runs_ahead = options.fences = options.reaches_peers = true;
-  options.manual = manual;
-  options.max_delay = std::chrono::microseconds(20);
-  return options;
-}
-
-class SplitLaunchTest : public testing::Test {
+class SplitLaunchTest : public UnifiedMachine {
  protected:
-  // Two members of one unified device, the only one of the context.
   void start(bool manual) {
-    for (const char* setting : {"WEFT_UNIFIED=1", "WEFT_UNIFIED_SPLIT=random:5"}) {
-      const std::string text = setting;
-      const size_t equals = text.find('=');
-      setenv(text.substr(0, equals).c_str(), text.substr(equals + 1).c_str(), 1);
-    }
-    setenv("WEFT_CACHE_DIR", testing::TempDir().c_str(), 1);
-    auto backend = std::make_unique<FakeBackend>(std::vector{member(manual), member(manual)});
-    fakes = backend.get();
-    std::vector<std::unique_ptr<port::Backend>> backends;
-    backends.push_back(std::move(backend));
-    platform = make<Platform>(std::move(backends), std::make_unique<NoCompiler>());
-    addUnifiedDevice(*platform);
-    ASSERT_EQ(platform->devices().size(), 3u);
-    device = platform->devices().back();
-    context = make<Context>(*platform, std::vector{device}, std::vector<cl_context_properties>{},
-                            nullptr, nullptr);
-    context->setState(makeContextState(*context));
-    queue = make<Queue>(context, device, 0, std::vector<cl_queue_properties>{});
-    loadKernels();
+    UnifiedMachine::start(manual, {stencil<0>("straight"), stencil<2>("shifted")});
     for (size_t i = 0; i < bytes; ++i) x[i] = uint8_t(i * 7 + 1), y[i] = uint8_t(i * 5 + 2);
-    for (auto [buffer, data] : {std::pair(&a, &x), std::pair(&b, &y)})
-      *buffer = make<Buffer>(context, CL_MEM_COPY_HOST_PTR, bytes, data->data(),
-                             std::vector<cl_mem_properties>{});
-  }
-  void TearDown() override {
-    events.clear();
-    if (queue) queue.detach()->releaseHandle();
-    for (const char* name : {"WEFT_UNIFIED", "WEFT_UNIFIED_SPLIT", "WEFT_CACHE_DIR"})
-      unsetenv(name);
+    a = buffer(bytes, x.data());
+    b = buffer(bytes, y.data());
   }
 
   // From one to the other in turns; every fifth command is one that is not divided.
@@ -98,63 +57,13 @@ class SplitLaunchTest : public testing::Test {
         std::fill_n(in.begin() + i * 16, 100, uint8_t(value));
       }
       const bool shifted = i % 3 == 0;
-      const auto kernel = make<Kernel>(program, shifted ? "shifted" : "straight");
-      const cl_mem handles[] = {from->handle(), to->handle()};
-      for (const cl_uint argument : {0, 1})
-        kernel->setArgument(argument, sizeof handles[0], &handles[argument]);
-      NDRange range;
-      range.global = &items;
-      range.local = &local_size;
-      events.push_back(enqueueLaunch(*queue, *kernel, range, {}));
+      launch(shifted ? "shifted" : "straight", {from.get(), to.get()});
       apply(in.data(), out.data(), 0, items, shifted ? 2 : 0);
     }
   }
-  size_t pending() const { return fakes->device(0).pending() + fakes->device(1).pending(); }
-  // One operation after the other, on any of the devices.
-  void runInAnyOrder(uint64_t seed) {
-    std::mt19937_64 random(seed);
-    for (;;) {
-      const uint64_t choice = random();
-      const Reach reach = choice % 3 == 0 ? Reach::run : Reach::finish;
-      FakeDevice &first = fakes->device(choice % 2), &second = fakes->device(1 - choice % 2);
-      if (!first.finishAny(choice >> 8, 0, reach) && !second.finishAny(choice >> 8, 0, reach) &&
-          pending() == 0)
-        return;
-    }
-  }
-  cl_int read(Buffer& buffer, std::vector<uint8_t>& data) {
-    data.resize(bytes);
-    const auto event = enqueueRead(*queue, buffer, 0, bytes, data.data(), {});
-    while (fakes->device(0).finishAll() + fakes->device(1).finishAll() > 0) {
-    }
-    return event->wait();
-  }
 
-  FakeBackend* fakes = nullptr;
-  Ref<Platform> platform;
-  Ref<Device> device;
-  Ref<Context> context;
-  Ref<Queue> queue;
-  Ref<Program> program;
   Ref<Buffer> a, b;
   std::vector<uint8_t> x = std::vector<uint8_t>(bytes), y = x;  // what they have to be
-  std::vector<Ref<Event>> events;
-
- private:
-  void loadKernels() {
-    auto image = std::make_shared<Image>();
-    image->target = device->port().target();
-    for (const FakeKernelInfo& kernel : {stencil<0>("straight"), stencil<2>("shifted")}) {
-      for (const size_t index : {0, 1})
-        fakes->device(index).registerKernel(kernel.name, kernel.function);
-      KernelInfo& info = image->kernels.emplace_back();
-      info.name = info.symbol = kernel.name;
-      info.arguments = kernel.arguments;
-      info.split_hazards = no_split_hazard;
-    }
-    program = make<Program>(context, std::vector<Program::DeviceBinary>{{device, image}});
-    program->buildFor({device}, "", {});
-  }
 };
 
 TEST_F(SplitLaunchTest, PartsAreSubmittedBehindThoseOfTheLaunchBefore) {
@@ -164,7 +73,7 @@ TEST_F(SplitLaunchTest, PartsAreSubmittedBehindThoseOfTheLaunchBefore) {
   EXPECT_GE(pending(), 2 * 20u);
   runInAnyOrder(1);
   for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
-  std::vector<uint8_t> data;
+  std::vector<uint8_t> data(bytes);
   ASSERT_EQ(read(*a, data), CL_COMPLETE);
   EXPECT_EQ(data, x);
   ASSERT_EQ(read(*b, data), CL_COMPLETE);
@@ -177,7 +86,7 @@ TEST_F(SplitLaunchTest, InAnyOrderTheBytesAreRight) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     iterate(8);
     runInAnyOrder(seed);
-    std::vector<uint8_t> data;
+    std::vector<uint8_t> data(bytes);
     ASSERT_EQ(read(seed % 2 ? *a : *b, data), CL_COMPLETE);
     ASSERT_EQ(data, seed % 2 ? x : y) << seed;
   }
@@ -187,7 +96,7 @@ TEST_F(SplitLaunchTest, DevicesThatWorkByThemselves) {
   start(false);
   for (int round = 0; round < 6; ++round) {
     iterate(30);
-    std::vector<uint8_t> data;
+    std::vector<uint8_t> data(bytes);
     ASSERT_EQ(read(*a, data), CL_COMPLETE);
     ASSERT_EQ(data, x) << round;
   }
@@ -197,8 +106,7 @@ TEST_F(SplitLaunchTest, DevicesThatWorkByThemselves) {
 TEST_F(SplitLaunchTest, AFailingPartFailsWhatFollows) {
   start(true);
   iterate(1);
-  while (fakes->device(0).finishAll() + fakes->device(1).finishAll() > 0) {
-  }
+  finishAll();
   iterate(7);
   const size_t first = fakes->device(0).able() > 0 ? 0 : 1;
   EXPECT_TRUE(fakes->device(first).fail(CL_OUT_OF_RESOURCES));
@@ -207,7 +115,7 @@ TEST_F(SplitLaunchTest, AFailingPartFailsWhatFollows) {
   size_t failed = 0;
   for (size_t i = 1; i < events.size(); ++i) failed += events[i]->status() < 0;
   EXPECT_GE(failed, 6u);  // the fill is not one of them
-  std::vector<uint8_t> data;
+  std::vector<uint8_t> data(bytes);
   EXPECT_EQ(read(*b, data), dependent);
   const char value = 1;
   const auto again = enqueueFill(*queue, *b, &value, 1, 0, bytes, {});

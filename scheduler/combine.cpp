@@ -1,0 +1,106 @@
+#include "scheduler/combine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace weft {
+namespace {
+
+template <class T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// All ones in each unit of `Bytes` bytes in which `difference` has a bit.
+template <size_t Bytes>
+uint64_t unitsOf(uint64_t difference) {
+  constexpr unsigned bits = 8 * Bytes;
+  constexpr uint64_t ones = ~uint64_t{0} / (~uint64_t{0} >> (64 - bits));  // the low bit of each
+  constexpr uint64_t high = ones << (bits - 1), low = ~high;
+  const uint64_t set = (((difference & low) + low) | difference) & high;
+  return (set << 1) - (set >> (bits - 1));
+}
+
+// What others changed beside them stays.
+template <size_t Bytes>
+uint64_t merged(uint64_t target, uint64_t before, uint64_t copy) {
+  const uint64_t mask = unitsOf<Bytes>(copy ^ before);
+  return (target & ~mask) | (copy & mask);
+}
+
+// Eight bytes at a time. The last ones may be fewer than a unit, which then nobody can write.
+template <size_t Bytes>
+void takeChanged(std::byte* target, const std::byte* before, const std::byte* copy, size_t size) {
+  constexpr size_t word = sizeof(uint64_t);
+  size_t i = 0;
+  for (; i + word <= size; i += word) {
+    const uint64_t one = merged<Bytes>(load<uint64_t>(target + i), load<uint64_t>(before + i),
+                                       load<uint64_t>(copy + i));
+    std::memcpy(target + i, &one, word);
+  }
+  if (i == size) return;
+  uint64_t rest[3] = {};
+  const std::byte* const sources[] = {target + i, before + i, copy + i};
+  for (size_t k = 0; k < 3; ++k) std::memcpy(&rest[k], sources[k], size - i);
+  const uint64_t one = merged<Bytes>(rest[0], rest[1], rest[2]);
+  std::memcpy(target + i, &one, size - i);
+}
+
+using Taker = void (*)(std::byte*, const std::byte*, const std::byte*, size_t);
+constexpr std::pair<uint8_t, Taker> takers[] = {
+    {1, takeChanged<1>}, {2, takeChanged<2>}, {4, takeChanged<4>}, {8, takeChanged<8>}};
+
+template <class T>
+T combined(Combination combination, T target, T before, T copy) {
+  using S = std::make_signed_t<T>;
+  switch (combination) {
+    case Combination::add:
+      return target + (copy - before);
+    case Combination::bit_and:
+      return target & copy;
+    case Combination::bit_or:
+      return target | copy;
+    case Combination::bit_xor:
+      return target ^ (copy ^ before);
+    case Combination::minimum:
+      return std::min(target, copy);
+    case Combination::maximum:
+      return std::max(target, copy);
+    case Combination::minimum_signed:
+      return static_cast<T>(std::min(static_cast<S>(target), static_cast<S>(copy)));
+    case Combination::maximum_signed:
+      return static_cast<T>(std::max(static_cast<S>(target), static_cast<S>(copy)));
+    case Combination::none:
+      break;
+  }
+  return copy;
+}
+
+template <class T>
+void combineEach(Combination combination, std::byte* target, const std::byte* before,
+                 const std::byte* copy, size_t size) {
+  for (size_t i = 0; i + sizeof(T) <= size; i += sizeof(T)) {
+    const T one =
+        combined(combination, load<T>(target + i), load<T>(before + i), load<T>(copy + i));
+    std::memcpy(target + i, &one, sizeof one);
+  }
+}
+
+}  // namespace
+
+void combine(Combination combination, uint8_t element, std::byte* target, const std::byte* before,
+             const std::byte* copy, size_t size) noexcept {
+  if (combination == Combination::none)
+    return std::ranges::find(takers, element, &std::pair<uint8_t, Taker>::first)
+        ->second(target, before, copy, size);
+  if (element == sizeof(uint64_t))
+    combineEach<uint64_t>(combination, target, before, copy, size);
+  else
+    combineEach<uint32_t>(combination, target, before, copy, size);
+}
+
+}  // namespace weft

@@ -1,0 +1,252 @@
+#include "scheduler/merging.h"
+
+#include <algorithm>
+
+#include "profiling/clock.h"
+#include "scheduler/combine.h"
+#include "scheduler/residency.h"
+#include "scheduler/state.h"
+
+namespace weft {
+namespace {
+
+// A merge is cut for the threads that do it, and so that some is merged while the rest moves.
+constexpr size_t least_merged_at_once = size_t{1} << 20, most_merges = 32;
+
+// [begin, begin + size) of one object's storage to the same bytes of another's.
+class CopyStep final : public MergeStep {
+ public:
+  CopyStep(Context& context, Device& device, MemObject& source, size_t begin, MemObject& target,
+           size_t size)
+      : MergeStep(context, device, false),
+        source_(&source),
+        target_(&target),
+        begin_(begin),
+        size_(size) {}
+
+ private:
+  bool isDeviceWork() const override { return true; }
+  void accesses(AccessList& list) override {
+    list.push_back({source_.get(), begin_, begin_ + size_, true, false});
+    list.push_back({target_.get(), 0, size_, false, true});
+  }
+  void prepare() override {
+    work =
+        port::Copy{locate(*source_, space(), begin_), locate(*target_, space(), 0), {size_, 1, 1}};
+  }
+  void finalize(cl_int) noexcept override { source_ = target_ = nullptr; }
+  std::string what() const override { return "a copy for the parts of a kernel"; }
+
+  Ref<MemObject> source_, target_;
+  size_t begin_, size_;
+};
+
+}  // namespace
+
+// Bytes [begin, end) of an object's copies become the object's.
+class MergeCommand final : public MergeStep {
+ public:
+  MergeCommand(Context& context, Device& device, const Merging::Object& object, size_t begin,
+               size_t end)
+      : MergeStep(context, device, false),
+        original_(object.original),
+        before_(object.before),
+        origin_(object.bytes.begin),
+        begin_(begin),
+        end_(end),
+        combination_(object.bytes.combination),
+        element_(object.bytes.bytes) {
+    for (const Merging::Copy& copy : object.copies) copies_.push_back(copy.buffer);
+    setSpace(port::host_space);
+  }
+
+ private:
+  void accesses(AccessList& list) override {
+    list.push_back({original_.get(), origin_ + begin_, origin_ + end_, true, true});
+    list.push_back({before_.get(), begin_, end_, true, false});
+    for (const Ref<Buffer>& copy : copies_) list.push_back({copy.get(), begin_, end_, true, false});
+  }
+  void prepare() override {
+    work = port::HostCall{[](void* self) { static_cast<MergeCommand*>(self)->run(); }, this};
+  }
+  void run() {
+    const auto at = [&](MemObject& object, size_t offset) {
+      return object.storage().in(port::host_space).host() + offset;
+    };
+    std::byte* const target = at(*original_, origin_ + begin_);
+    const std::byte* const before = at(*before_, begin_);
+    for (const Ref<Buffer>& copy : copies_)
+      combine(combination_, element_, target, before, at(*copy, begin_), end_ - begin_);
+  }
+  void finalize(cl_int) noexcept override {
+    original_ = nullptr;
+    before_ = nullptr;
+    copies_.clear();
+  }
+  std::string what() const override { return "the merge of what parts of a kernel wrote"; }
+
+  Ref<MemObject> original_;
+  Ref<Buffer> before_;
+  std::vector<Ref<Buffer>> copies_;
+  size_t origin_, begin_, end_;
+  Combination combination_;
+  uint8_t element_;
+};
+
+namespace {
+
+// One of the context's, or else `other`.
+Device& processorOf(const Context& context, Device& other) {
+  for (const Ref<Device>& device : context.allDevices())
+    if (device->capabilities().device_class == port::DeviceClass::cpu && device->members().empty())
+      return *device;
+  return other;
+}
+
+}  // namespace
+
+// Processors read and write host memory with more threads than the one that calls the host for a
+// GPU.
+Merging::Merging(const Device& device, const partition::Split& split,
+                 const ArgumentSet& arguments) {
+  for (const partition::MergedBytes& bytes : split.merged()) {
+    const auto bound = std::ranges::find_if(arguments.values, [&](const ArgumentValue& value) {
+      return value.memory && &value.memory->storage() == bytes.storage;
+    });
+    objects_.push_back({bound->memory, bytes, {}, {}, {}});
+  }
+  for (const Ref<Device>& member : device.members())
+    if (member->capabilities().device_class == port::DeviceClass::cpu)
+      mergers_.push_back(member.get());
+  if (mergers_.empty())
+    mergers_.push_back(
+        &processorOf(objects_.front().original->context(), *device.members().front()));
+}
+
+size_t Merging::bytes() const {
+  size_t sum = 0;
+  for (const Object& object : objects_) sum += object.size();
+  return sum;
+}
+
+std::optional<double> Merging::spent() const {
+  if (first_time_) return std::nullopt;
+  uint64_t filled = begun_;
+  for (const Object& object : objects_)
+    for (const Copy& copy : object.copies)
+      filled = std::max<uint64_t>(filled, copy.filled->times().ended);
+  uint64_t merged = merge_begun_;
+  for (const Ref<Event>& merge : merges_) merged = std::max<uint64_t>(merged, merge->times().ended);
+  return static_cast<double>(filled - begun_ + merged - merge_begun_);
+}
+
+Merging::~Merging() {
+  for (Object& object : objects_) {
+    giveBack(object, object.before);
+    for (Copy& copy : object.copies) giveBack(object, copy.buffer);
+  }
+}
+
+// One that an earlier launch used, if there is.
+Ref<Buffer> Merging::copyOf(const Object& object, port::MemorySpace space) {
+  Context& context = object.original->context();
+  {
+    const auto tickets = State::of(context).tickets().lock();
+    if (Ref<Buffer> spare = Residency::of(*object.original).takeSpare(object.size(), space))
+      return spare;
+  }
+  first_time_ = true;
+  return make<Buffer>(Ref<Context>(&context), cl_mem_flags{CL_MEM_READ_WRITE}, object.size(),
+                      nullptr, std::vector<cl_mem_properties>());
+}
+
+// Nobody needs its contents any more.
+void Merging::giveBack(Object& object, Ref<Buffer>& buffer) noexcept {
+  if (!buffer) return;
+  const auto tickets = State::of(buffer->context()).tickets().lock();
+  Residency::of(*buffer).forgetContents();
+  Residency::of(*object.original).keepSpare(buffer);
+}
+
+void Merging::provide(Device& device, Event& part, Copies& copies,
+                      std::vector<Ref<MergeStep>>& steps) {
+  const port::MemorySpace space = device.capabilities().memory_space;
+  if (begun_ == 0) begun_ = profiling::now();
+  for (Object& object : objects_) {
+    Context& context = object.original->context();
+    if (!object.before) {
+      Ref<Buffer> buffer = copyOf(object, space);
+      auto keep = make<CopyStep>(context, device, *object.original, object.bytes.begin, *buffer,
+                                 object.size());
+      steps.push_back(keep);
+      object.kept = std::move(keep);
+      object.before = std::move(buffer);
+    }
+    auto copy = std::ranges::find(object.copies, space, &Copy::space);
+    if (copy == object.copies.end()) {
+      Ref<Buffer> buffer = copyOf(object, space);
+      auto fill =
+          make<CopyStep>(context, device, *object.before, size_t{0}, *buffer, object.size());
+      fill->waitFor(*object.kept, true);
+      steps.push_back(fill);
+      copy = object.copies.insert(copy, {space, std::move(buffer), std::move(fill)});
+    }
+    part.waitFor(*copy->filled, true);
+    copies.push_back(copy->buffer);
+  }
+}
+
+void Merging::accesses(const Copies& copies, AccessList& list) const {
+  require(copies.size() == objects_.size(), CL_OUT_OF_HOST_MEMORY, "no copies for a part");
+  for (const Ref<Buffer>& copy : copies) list.push_back({copy.get(), 0, copy->size(), true, true});
+}
+
+void Merging::relocate(port::MemorySpace space, const Copies& copies, const ArgumentSet& arguments,
+                       LaunchArguments& room) const {
+  for (size_t i = 0; i < room.size(); ++i) {
+    const MemObject* const bound = arguments.values[i].memory.get();
+    if (!bound) continue;
+    for (size_t k = 0; k < objects_.size(); ++k) {
+      if (objects_[k].bytes.storage != &bound->storage()) continue;
+      room[i].memory = &copies[k]->storage().in(space);
+      room[i].offset = bound->origin() - objects_[k].bytes.begin;
+    }
+  }
+}
+
+void Merging::merge(Event& whole, std::vector<Ref<MergeStep>>& steps) {
+  merge_begun_ = profiling::now();
+  for (const Object& object : objects_) {
+    Context& context = object.original->context();
+    const size_t element = object.bytes.bytes;
+    const size_t each = std::max(least_merged_at_once, object.size() / most_merges) / 64 * 64;
+    const size_t end = object.size() / element * element;
+    for (size_t begin = 0; begin < end; begin += each) {
+      Device& merger = *mergers_[steps.size() % mergers_.size()];
+      auto step = make<MergeCommand>(context, merger, object, begin, std::min(begin + each, end));
+      steps.push_back(step);
+      merges_.push_back(step);
+      whole.waitFor(*step, false);
+    }
+  }
+}
+
+// Who waits for none of it, but reads the bytes, has to hear of it, too.
+void Merging::lose() noexcept {
+  const Claim nobody;
+  for (const Object& object : objects_) {
+    State& state = State::of(object.original->context());
+    const auto tickets = state.tickets().lock();
+    state.noteLoss();
+    Residency::of(*object.original)
+        .settle(object.bytes.begin, object.bytes.end, nobody, Residency::Result::lost);
+  }
+}
+
+cl_int Merging::status() const {
+  for (const Ref<Event>& merge : merges_)
+    if (merge->status() < 0) return merge->status();
+  return CL_SUCCESS;
+}
+
+}  // namespace weft

@@ -1,0 +1,195 @@
+// Launches of a unified device whose parts write the same objects: each member has copies, which
+// the host merges.
+#include <algorithm>
+#include <numeric>
+
+#include "scheduler/residency.h"
+#include "tests/scheduler/unified_machine.h"
+
+namespace weft::test {
+namespace {
+
+constexpr size_t count = 1024, group = 16, bytes = count * sizeof(uint16_t);
+constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+
+// Anywhere, in halves of a word.
+ArgumentInfo scattered() {
+  ArgumentInfo argument = pointerArgument(true, true);
+  argument.store_bytes = 2;
+  return argument;
+}
+
+size_t placeOf(size_t item, size_t seed) { return (item * 331 + seed) % count; }
+
+// out[place] += item + in[0], each item at its own place.
+void scatter(uint16_t* out, const uint16_t* in, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) out[placeOf(i, in[0])] += uint16_t(i + in[0]);
+}
+
+// Any two items write the same bytes: whoever is the last, both of its bytes stay.
+constexpr uint16_t of_one = 0x1234, of_other = 0x5600;
+void race(uint16_t* out, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) out[i % 64] = i % 128 < 64 ? of_one : of_other;
+}
+
+std::vector<FakeKernelInfo> kernels() {
+  const auto from = [](const FakeLaunch& launch) { return launch.slice.begin[0] * group; };
+  const auto upTo = [](const FakeLaunch& launch) { return launch.slice.end[0] * group; };
+  return {{"scatter",
+           {scattered(), pointerArgument(true, false)},
+           [=](const FakeLaunch& launch) {
+             scatter(launch.pointer<uint16_t>(0), launch.pointer<const uint16_t>(1), from(launch),
+                     upTo(launch));
+           }},
+          {"race",
+           {scattered()},
+           [=](const FakeLaunch& launch) {
+             race(launch.pointer<uint16_t>(0), from(launch), upTo(launch));
+           }},
+          {"sum",
+           {[] {
+             ArgumentInfo argument = pointerArgument(true, true);
+             argument.combination = Combination::add;
+             argument.combined_bytes = 4;
+             return argument;
+           }()},
+           [=](const FakeLaunch& launch) {
+             auto* const sums = launch.pointer<uint32_t>(0);
+             for (size_t i = from(launch); i < upTo(launch); ++i) sums[i % 8] += uint32_t(i);
+           }}};
+}
+
+class MergingTest : public UnifiedMachine {
+ protected:
+  void start(bool manual) {
+    UnifiedMachine::start(manual, kernels());
+    std::iota(expected.begin(), expected.end(), uint16_t{3});
+    uint16_t three = 3;
+    out = buffer(bytes, expected.data());
+    in = buffer(sizeof three, &three);
+  }
+  // Every third command is one that is not divided, and changes what the launches read.
+  void iterate(int times, uint16_t& seed) {
+    for (int i = 0; i < times; ++i) {
+      launch("scatter", {out.get(), in.get()});
+      const uint16_t read[] = {seed};
+      scatter(expected.data(), read, 0, count);
+      if (i % 3 != 2) continue;
+      seed = uint16_t(seed * 5 + 1);
+      events.push_back(enqueueFill(*queue, *in, &seed, sizeof seed, 0, sizeof seed, {}));
+    }
+  }
+  void expectResult() {
+    std::vector<uint16_t> data(count);
+    ASSERT_EQ(read(*out, data), CL_COMPLETE);
+    EXPECT_EQ(data, expected);
+  }
+  uint64_t spareBytes() { return State::of(*context).spareBytes(); }
+
+  Ref<Buffer> out, in;
+  std::vector<uint16_t> expected = std::vector<uint16_t>(count);
+};
+
+TEST_F(MergingTest, InAnyOrderTheBytesAreRight) {
+  start(true);
+  uint16_t seed = 3;
+  for (uint64_t order = 1; order <= 30; ++order) {
+    iterate(5, seed);
+    runInAnyOrder(order);
+    for (const auto& event : events) ASSERT_EQ(event->status(), CL_COMPLETE);
+    expectResult();
+    if (HasFatalFailure() || HasNonfatalFailure()) return;
+  }
+  EXPECT_EQ(fakes->device(0).violations() + fakes->device(1).violations(), 0u);
+}
+
+TEST_F(MergingTest, DevicesThatWorkByThemselves) {
+  start(false);
+  uint16_t seed = 3;
+  for (int round = 0; round < 6; ++round) {
+    iterate(12, seed);
+    expectResult();
+  }
+}
+
+// Each of two racing writers would do, a mix of both would not.
+TEST_F(MergingTest, NoStoreIsTorn) {
+  start(false);
+  for (int round = 0; round < 20; ++round) {
+    const uint16_t zero = 0;
+    enqueueFill(*queue, *out, &zero, sizeof zero, 0, bytes, {});
+    launch("race", {out.get()});
+    std::vector<uint16_t> data(64);
+    ASSERT_EQ(read(*out, data), CL_COMPLETE);
+    for (const uint16_t value : data) ASSERT_TRUE(value == of_one || value == of_other) << value;
+  }
+}
+
+TEST_F(MergingTest, SumsAreCombined) {
+  start(false);
+  std::vector<uint32_t> sums(8, 7), data(8);
+  const Ref<Buffer> buffer = this->buffer(sums.size() * 4, sums.data());
+  for (int round = 0; round < 10; ++round) {
+    launch("sum", {buffer.get()});
+    for (size_t i = 0; i < count; ++i) sums[i % 8] += uint32_t(i);
+    ASSERT_EQ(read(*buffer, data), CL_COMPLETE);
+    ASSERT_EQ(data, sums);
+  }
+}
+
+// Whichever operation of a launch fails, copies and merging included: the launch does, nothing
+// hangs, and either nothing has changed or the bytes are lost, until they are written again.
+TEST_F(MergingTest, WhateverFailsIsKnown) {
+  start(true);
+  uint16_t seed = 3;
+  iterate(1, seed);
+  finishAll();
+  expectResult();
+  bool lost = false, kept = false;
+  for (size_t failing = 0;; ++failing) {
+    events.clear();
+    const std::vector<uint16_t> before = expected;
+    launch("scatter", {out.get(), in.get()});
+    size_t done = 0;
+    bool failed = false;
+    while (pending() > 0) {
+      FakeDevice& next = fakes->device(fakes->device(0).able() > 0 ? 0 : 1);
+      const bool fails = done++ == failing;
+      failed |= fails;
+      ASSERT_TRUE(fails ? next.fail(CL_OUT_OF_RESOURCES) : next.finish());
+    }
+    if (!failed) break;
+    EXPECT_LT(events[0]->status(), 0) << failing;
+    std::vector<uint16_t> data(count);
+    const cl_int status = read(*out, data);
+    EXPECT_TRUE(status == CL_COMPLETE || status == dependent) << failing << ": " << status;
+    const bool readable = status == CL_COMPLETE;
+    (readable ? kept : lost) = true;
+    EXPECT_TRUE(!readable || data == before) << failing;
+    out = buffer(bytes, expected.data());
+  }
+  EXPECT_EQ(events[0]->status(), CL_COMPLETE);
+  EXPECT_TRUE(lost);
+  EXPECT_TRUE(kept);
+}
+
+TEST_F(MergingTest, CopiesAreKeptForLaterLaunchesAndGoWithTheObject) {
+  start(false);
+  uint16_t seed = 3;
+  iterate(1, seed);
+  expectResult();
+  const uint64_t first = spareBytes();
+  EXPECT_GE(first, 2 * bytes);
+  EXPECT_LE(first, 3 * bytes);
+  iterate(6, seed);
+  expectResult();
+  EXPECT_LE(spareBytes(), 3 * bytes);
+  events.clear();
+  out = nullptr;
+  const uint16_t zero = 0;
+  enqueueFill(*queue, *in, &zero, sizeof zero, 0, sizeof zero, {})->wait();
+  EXPECT_EQ(spareBytes(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,120 @@
+// A unified device of two members made of software that can wait for each other, alone in its
+// context, on which every kernel that may be divided is, at random places.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "core/program.h"
+#include "scheduler/unified_device.h"
+#include "tests/scheduler/fake_platform.h"
+
+namespace weft::test {
+
+class UnifiedMachine : public testing::Test {
+ protected:
+  static constexpr size_t items = 1024, local_size = 16;
+
+  // `manual`: the members do nothing before they are told to.
+  void start(bool manual, const std::vector<FakeKernelInfo>& kernels) {
+    setenv("WEFT_UNIFIED", "1", 1);
+    setenv("WEFT_UNIFIED_SPLIT", "random:5", 1);
+    setenv("WEFT_CACHE_DIR", testing::TempDir().c_str(), 1);
+    auto backend = std::make_unique<FakeBackend>(std::vector{member(manual), member(manual)});
+    fakes = backend.get();
+    std::vector<std::unique_ptr<port::Backend>> backends;
+    backends.push_back(std::move(backend));
+    platform = make<Platform>(std::move(backends), std::make_unique<NoCompiler>());
+    addUnifiedDevice(*platform);
+    ASSERT_EQ(platform->devices().size(), 3u);
+    device = platform->devices().back();
+    context = make<Context>(*platform, std::vector{device}, std::vector<cl_context_properties>{},
+                            nullptr, nullptr);
+    context->setState(makeContextState(*context));
+    queue = make<Queue>(context, device, 0, std::vector<cl_queue_properties>{});
+    load(kernels);
+  }
+  void TearDown() override {
+    events.clear();
+    if (queue) queue.detach()->releaseHandle();
+    for (const char* name : {"WEFT_UNIFIED", "WEFT_UNIFIED_SPLIT", "WEFT_CACHE_DIR"})
+      unsetenv(name);
+  }
+
+  Ref<Buffer> buffer(size_t size, void* data) const {
+    return make<Buffer>(context, CL_MEM_COPY_HOST_PTR, size, data,
+                        std::vector<cl_mem_properties>{});
+  }
+  void launch(const char* name, std::initializer_list<Buffer*> arguments) {
+    const auto kernel = make<Kernel>(program, name);
+    cl_uint index = 0;
+    for (Buffer* argument : arguments) {
+      const cl_mem handle = argument->handle();
+      kernel->setArgument(index++, sizeof handle, &handle);
+    }
+    NDRange range;
+    range.global = &items;
+    range.local = &local_size;
+    events.push_back(enqueueLaunch(*queue, *kernel, range, {}));
+  }
+  size_t pending() const { return fakes->device(0).pending() + fakes->device(1).pending(); }
+  // Until nothing is left to run.
+  void finishAll() const {
+    while (fakes->device(0).finishAll() + fakes->device(1).finishAll() > 0) {
+    }
+  }
+  // One operation after the other, on any of the devices.
+  void runInAnyOrder(uint64_t seed) const {
+    std::mt19937_64 random(seed);
+    for (;;) {
+      const uint64_t choice = random();
+      const Reach reach = choice % 3 == 0 ? Reach::run : Reach::finish;
+      FakeDevice &first = fakes->device(choice % 2), &second = fakes->device(1 - choice % 2);
+      if (!first.finishAny(choice >> 8, 0, reach) && !second.finishAny(choice >> 8, 0, reach) &&
+          pending() == 0)
+        return;
+    }
+  }
+  // `data` says how many bytes.
+  template <class T>
+  cl_int read(Buffer& buffer, std::vector<T>& data) const {
+    const auto event = enqueueRead(*queue, buffer, 0, data.size() * sizeof(T), data.data(), {});
+    finishAll();
+    return event->wait();
+  }
+
+  FakeBackend* fakes = nullptr;
+  Ref<Platform> platform;
+  Ref<Device> device;
+  Ref<Context> context;
+  Ref<Queue> queue;
+  Ref<Program> program;
+  std::vector<Ref<Event>> events;
+
+ private:
+  static FakeOptions member(bool manual) {
+    FakeOptions options;
+    options.runs_ahead = options.fences = options.reaches_peers = true;
+    options.manual = manual;
+    options.max_delay = std::chrono::microseconds(20);
+    return options;
+  }
+  void load(const std::vector<FakeKernelInfo>& kernels) {
+    auto image = std::make_shared<Image>();
+    image->target = device->port().target();
+    for (const FakeKernelInfo& kernel : kernels) {
+      for (const size_t index : {0, 1})
+        fakes->device(index).registerKernel(kernel.name, kernel.function);
+      KernelInfo& info = image->kernels.emplace_back();
+      info.name = info.symbol = kernel.name;
+      info.arguments = kernel.arguments;
+      info.split_hazards = no_split_hazard;
+    }
+    program = make<Program>(context, std::vector<Program::DeviceBinary>{{device, image}});
+    program->buildFor({device}, "", {});
+  }
+};
+
+}  // namespace weft::test
