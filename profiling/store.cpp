@@ -40,12 +40,12 @@ COMMIT;
 constexpr const char* upsert = R"sql(
 INSERT INTO measurement VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)
 ON CONFLICT DO UPDATE SET
-  size = size + (excluded.size - size) * (excluded.count / (min(count, 32.0) + excluded.count)),
-  variance = (1 - excluded.count / (min(count, 32.0) + excluded.count)) *
-      (variance + (excluded.count / (min(count, 32.0) + excluded.count)) *
+  size = size + (excluded.size - size) * (excluded.count * 1.0 / (min(count, 32.0) + excluded.count)),
+  variance = (1 - excluded.count * 1.0 / (min(count, 32.0) + excluded.count)) *
+      (variance + (excluded.count * 1.0 / (min(count, 32.0) + excluded.count)) *
        (excluded.rate - rate) * (excluded.rate - rate)) +
-      (excluded.count / (min(count, 32.0) + excluded.count)) * excluded.variance,
-  rate = rate + (excluded.rate - rate) * (excluded.count / (min(count, 32.0) + excluded.count)),
+      (excluded.count * 1.0 / (min(count, 32.0) + excluded.count)) * excluded.variance,
+  rate = rate + (excluded.rate - rate) * (excluded.count * 1.0 / (min(count, 32.0) + excluded.count)),
   count = count + excluded.count,
   updated = max(updated, excluded.updated)
 )sql";

@@ -69,9 +69,10 @@ TEST_F(PerformanceStoreTest, KnowsWhatIsNotWrittenYet) {
 }
 
 TEST_F(PerformanceStoreTest, FileAndMemoryAgree) {
-  PerformanceStore kept = open();
+  PerformanceStore kept = open(), memory("");
   for (int i = 1; i <= 50; ++i) {
     kept.recordKernel(kernel, cpu, 1000, 1000 * i);
+    memory.recordKernel(kernel, cpu, 1000, 1000 * i);
     if (i % 7 == 0) {
       ASSERT_TRUE(kept.flush());
     }
@@ -82,7 +83,7 @@ TEST_F(PerformanceStoreTest, FileAndMemoryAgree) {
   EXPECT_EQ(contents.kernels[0].kernel, kernel);
   EXPECT_EQ(contents.kernels[0].device, cpu);
   EXPECT_EQ(contents.kernels[0].samples.count, 50u);
-  const Prediction before = *kept.kernelTime(kernel, cpu, 1000);
+  const Prediction before = *memory.kernelTime(kernel, cpu, 1000);
   const Prediction after = *open().kernelTime(kernel, cpu, 1000);
   // Batches are weighed as batches.
   EXPECT_NEAR(after.nanoseconds, before.nanoseconds, before.nanoseconds / 10);
