@@ -23,7 +23,7 @@ namespace Intrinsic = llvm::Intrinsic;
 
 // HIP 5's reader of version 5 does not take all that LLVM writes; that of 4 takes everything.
 constexpr uint32_t code_object_version = 400;
-constexpr unsigned global_space = 1, constant_space = 4, private_space = 5;
+constexpr unsigned global_space = 1, local_space = 3, constant_space = 4, private_space = 5;
 constexpr const char* unused_arguments[] = {
     "amdgpu-no-implicitarg-ptr",    "amdgpu-no-hostcall-ptr",  "amdgpu-no-heap-ptr",
     "amdgpu-no-default-queue",      "amdgpu-no-queue-ptr",     "amdgpu-no-completion-action",
@@ -180,6 +180,41 @@ void moveGlobals(llvm::Module& module) {
   }
 }
 
+bool isLocalPointer(const llvm::Type* type) {
+  return type->isPointerTy() && type->getPointerAddressSpace() == local_space;
+}
+
+// Local memory begins at 0, where a variable is. The target's null, which becomes that of generic
+// pointers and back, is the last address.
+llvm::Constant* withTargetsNull(llvm::Constant* constant) {
+  llvm::Type* type = constant->getType();
+  if (isLocalPointer(type) && constant->isNullValue()) {
+    auto* last = llvm::Constant::getAllOnesValue(llvm::Type::getInt32Ty(type->getContext()));
+    return llvm::ConstantExpr::getIntToPtr(last, type);
+  }
+  if (!constant->isNullValue() && !llvm::isa<llvm::ConstantAggregate>(constant)) return constant;
+  llvm::SmallVector<llvm::Constant*> elements;
+  bool changed = false;
+  for (unsigned i = 0; llvm::Constant* element = constant->getAggregateElement(i); ++i) {
+    elements.push_back(withTargetsNull(element));
+    changed |= elements.back() != element;
+  }
+  if (!changed) return constant;
+  if (auto* structure = llvm::dyn_cast<llvm::StructType>(type))
+    return llvm::ConstantStruct::get(structure, elements);
+  if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type))
+    return llvm::ConstantArray::get(array, elements);
+  return llvm::ConstantVector::get(elements);
+}
+
+void moveNulls(Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    for (llvm::Use& operand : instruction.operands())
+      if (auto* constant = llvm::dyn_cast<llvm::Constant>(operand.get());
+          constant && !llvm::isa<llvm::GlobalValue>(constant))
+        operand.set(withTargetsNull(constant));
+}
+
 // The most work-items that limitGroups() has noted for the kernel, or 0.
 uint64_t notedGroupSize(const Function& kernel) {
   const llvm::NamedMDNode* notes = kernel.getParent()->getNamedMetadata("nvvm.annotations");
@@ -277,6 +312,7 @@ void makeAmdModule(GpuModule& gpu, const llvm::DataLayout& layout) {
   for (Function& function : llvm::make_early_inc_range(module)) {
     if (!function.isDeclaration()) {
       narrowAtomics(function);
+      moveNulls(function);
       moveVariables(function, private_space);
     } else if (const Row* row = find(function.getName())) {
       replaceCalls(function, *row);

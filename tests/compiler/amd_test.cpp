@@ -47,6 +47,12 @@ class Amd : public test::CompilerTest, public testing::WithParamInterface<Proces
         write("code", {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()});
     return output(WEFT_READELF " " + what + " " + path);
   }
+  // What llvm-objdump prints of its instructions.
+  std::string code(const Image& image) const {
+    const std::string path =
+        write("code", {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()});
+    return output(WEFT_OBJDUMP " -d --mcpu=" + std::string(GetParam().name) + " " + path);
+  }
   static std::string output(const std::string& command) {
     std::string text;
     FILE* const pipe = popen(command.c_str(), "r");
@@ -133,6 +139,17 @@ TEST_P(Amd, MemoryOfEveryKind) {
       "}");
   const std::string symbols = readelf(image, "--symbols --dyn-symbols");
   EXPECT_FALSE(std::regex_search(symbols, std::regex(" UND +\\w"))) << symbols;
+}
+
+// A variable is where local memory begins, and yet a pointer to it is not null.
+TEST_P(Amd, TheFirstLocalVariableIsNotNull) {
+  const Image image = built(
+      "kernel void f(global int* out, int n) {\n"
+      "  local int first;\n"
+      "  local int* p = n == 1234 ? &first : 0;\n"
+      "  out[0] = p != 0;\n"
+      "}\n");
+  EXPECT_TRUE(contains(code(image), "0x4d2")) << code(image);
 }
 
 constexpr char corpus_options[] = "-cl-std=CL3.0 -DBLUR_TILE=16 -DBLUR_RADIUS=3 -DBINS=256";
