@@ -78,6 +78,13 @@ void emitRows(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& loc
   z.close(loopProperties(builder.getContext(), nullptr));
 }
 
+// Vectors of one width in each row.
+struct VectorStretch {
+  unsigned width;
+  llvm::Value* begin;
+  llvm::Value* count;
+};
+
 }  // namespace
 
 void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* name,
@@ -88,34 +95,45 @@ void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* nam
 }
 
 void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
-                     unsigned width, llvm::function_ref<void(const Lane&, llvm::Value*)> emit) {
+                     llvm::ArrayRef<unsigned> widths,
+                     llvm::function_ref<void(const Lane&, unsigned, llvm::Value*)> emit) {
   llvm::Function* function = builder.GetInsertBlock()->getParent();
   const auto newBlock = [&](const char* name) {
     return BasicBlock::Create(builder.getContext(), name, function);
   };
-  llvm::Value* vectors = builder.CreateUDiv(local_size[0], builder.getInt64(width));
-  llvm::Value* in_vectors = builder.CreateMul(vectors, builder.getInt64(width), "", true, true);
-  llvm::Value* rest = builder.CreateSub(local_size[0], in_vectors, "", true, true);
+  llvm::SmallVector<VectorStretch, 2> stretches;
+  llvm::Value* begin = builder.getInt64(0);
+  llvm::Value* rest = local_size[0];
+  for (const unsigned width : widths) {
+    llvm::Value* count = builder.CreateUDiv(rest, builder.getInt64(width));
+    stretches.push_back({width, begin, count});
+    llvm::Value* lanes = builder.CreateMul(count, builder.getInt64(width), "", true, true);
+    begin = builder.CreateAdd(begin, lanes, "", true, true);
+    rest = builder.CreateSub(rest, lanes, "", true, true);
+  }
   emitRows(builder, local_size, [&](const Lane& row) {
     const auto laneAt = [&](llvm::Value* x) {
       return Lane{{x, row.local_id[1], row.local_id[2]},
                   builder.CreateAdd(row.lane, x, "lane", true, true)};
     };
-    BasicBlock *whole = newBlock("whole"), *last = newBlock("last"), *tail = newBlock("tail"),
-               *done = newBlock("row.end");
-    builder.CreateCondBr(builder.CreateIsNotNull(vectors), whole, last);
-    builder.SetInsertPoint(whole);
-    CountedLoop loop(builder, vectors, "vector");
-    emit(laneAt(builder.CreateMul(loop.counter(), builder.getInt64(width), "", true, true)),
-         nullptr);
-    loop.close(loopProperties(builder.getContext(), nullptr));
-    builder.CreateBr(last);
-    builder.SetInsertPoint(last);
-    builder.CreateCondBr(builder.CreateIsNotNull(rest), tail, done);
-    builder.SetInsertPoint(tail);
-    emit(laneAt(in_vectors), rest);
-    builder.CreateBr(done);
-    builder.SetInsertPoint(done);
+    const auto emitIf = [&](llvm::Value* count, llvm::function_ref<void()> emit_some) {
+      BasicBlock *some = newBlock("some"), *next = newBlock("next");
+      builder.CreateCondBr(builder.CreateIsNotNull(count), some, next);
+      builder.SetInsertPoint(some);
+      emit_some();
+      builder.CreateBr(next);
+      builder.SetInsertPoint(next);
+    };
+    for (const VectorStretch& stretch : stretches)
+      emitIf(stretch.count, [&] {
+        CountedLoop loop(builder, stretch.count, "vector");
+        llvm::Value* step =
+            builder.CreateMul(loop.counter(), builder.getInt64(stretch.width), "", true, true);
+        emit(laneAt(builder.CreateAdd(stretch.begin, step, "", true, true)), stretch.width,
+             nullptr);
+        loop.close(loopProperties(builder.getContext(), nullptr));
+      });
+    emitIf(rest, [&] { emit(laneAt(begin), widths.back(), rest); });
   });
 }
 

@@ -19,10 +19,12 @@ struct Lane {
 void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
                    llvm::MDNode* access_group, llvm::function_ref<void(const Lane&)> emit);
 
-// The same with `width` lanes at once: `emit` gets the first of them and null, and once more for
-// what is left of each row, if anything, with the number of lanes.
+// The same with as many lanes at once as the first of `widths` says, then the next for what is left
+// of each row: `emit` gets the first lane, the width and null; and once more for the rest, if any,
+// with the number of lanes.
 void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
-                     unsigned width, llvm::function_ref<void(const Lane&, llvm::Value*)> emit);
+                     llvm::ArrayRef<unsigned> widths,
+                     llvm::function_ref<void(const Lane&, unsigned, llvm::Value*)> emit);
 
 // A loop over 0 to `count`, which is not 0.
 void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* name,

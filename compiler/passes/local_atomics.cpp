@@ -18,6 +18,13 @@ bool isLocal(const llvm::Value* pointer) {
 
 }  // namespace
 
+bool isMarkedLocal(const llvm::Instruction& instruction) {
+  if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
+    return update->getSyncScopeID() == marked;
+  auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction);
+  return exchange && exchange->getSyncScopeID() == marked;
+}
+
 void markLocalAtomics(llvm::Module& module) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function))

@@ -3,14 +3,16 @@
 #pragma once
 
 namespace llvm {
+class Instruction;
 class Module;
-}
+}  // namespace llvm
 
 namespace weft::compiler {
 
 // Marks them, while their address space still tells. Lanes that vectors run together still take
 // turns then.
 void markLocalAtomics(llvm::Module& module);
+bool isMarkedLocal(const llvm::Instruction& instruction);
 
 // Makes loads and stores of those that are marked: once nothing takes lanes apart any more.
 void lowerLocalAtomics(llvm::Module& module);

@@ -44,7 +44,9 @@ void dropConvergence(llvm::Module& module) {
 void removeDeadFunctions(const SplitKernel& split) {
   for (const Region& region : split.regions) {
     if (region.function->use_empty()) region.function->eraseFromParent();
-    if (region.vector && region.vector->whole->use_empty()) region.vector->whole->eraseFromParent();
+    if (!region.vector) continue;
+    for (llvm::Function* vectors : {region.vector->whole, region.vector->several})
+      if (vectors && vectors->use_empty()) vectors->eraseFromParent();
   }
 }
 

@@ -130,15 +130,19 @@ void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*
   calls.push_back(emitLanes(run));
   builder.CreateBr(done);
   builder.SetInsertPoint(vectors);
-  emitVectorLoops(
-      builder, run.caller.localSize(), vector.width, [&](const Lane& lane, Value* count) {
-        llvm::SmallVector<Value*, 1> more;
-        if (count) more.push_back(count);
-        llvm::CallInst* call = run.caller.call(builder, count ? vector.tail : vector.whole, lane,
-                                               run.slots, run.slot_results, more);
-        takeOutcome(run, call, lane, count);
-        if (!count) calls.push_back(call);
-      });
+  llvm::SmallVector<unsigned, 2> widths;
+  if (vector.several) widths.push_back(vector.several_width);
+  widths.push_back(vector.width);
+  emitVectorLoops(builder, run.caller.localSize(), widths,
+                  [&](const Lane& lane, unsigned width, Value* count) {
+                    llvm::SmallVector<Value*, 1> more;
+                    if (count) more.push_back(count);
+                    llvm::Function* whole = width == vector.width ? vector.whole : vector.several;
+                    llvm::CallInst* call = run.caller.call(builder, count ? vector.tail : whole,
+                                                           lane, run.slots, run.slot_results, more);
+                    takeOutcome(run, call, lane, count);
+                    if (!count) calls.push_back(call);
+                  });
   builder.CreateBr(done);
   builder.SetInsertPoint(done);
 }

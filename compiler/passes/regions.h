@@ -20,7 +20,9 @@ inline constexpr int64_t most_narrowed_offset = 1 << 20;
 struct VectorRegion {
   llvm::Function* whole = nullptr;
   llvm::Function* tail = nullptr;
+  llvm::Function* several = nullptr;  // whole vectors together, where that is better; or null
   unsigned width = 0;
+  unsigned several_width = 0;
   unsigned least_lanes = 1;        // in a row, for which vectors are worth it
   bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31 (an odd
                                    // one: or near it)

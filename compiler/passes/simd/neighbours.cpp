@@ -86,6 +86,7 @@ NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& 
   }
   const LaneShape shape = shapes.of(index);
   if (shape.kind == LaneShape::linear && shape.stride != 1) return result;
+  result.is_linear = shape.kind == LaneShape::linear;
   if (index->getType()->getIntegerBitWidth() < 16) return result;
   // Neighbours are odd and even in turns.
   auto* instruction = llvm::dyn_cast<Instruction>(index);

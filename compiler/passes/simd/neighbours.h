@@ -12,6 +12,7 @@ struct NeighbourIndex {
   llvm::Value* index = nullptr;  // in elements of the access, before it is extended; null: none
   bool is_extended = false;      // to 64 bits
   bool is_signed = false;        // if so
+  bool is_linear = false;        // neighbours unless extending wraps
 };
 
 // The one varying index of the address `pointer`, whose elements are `bytes` apart.

@@ -112,6 +112,7 @@ class VectorBody {
   Parts elements(llvm::Instruction& instruction);
   void emitElementAddress(llvm::GetElementPtrInst& element);
   void emitSerial(llvm::Instruction& instruction);
+  void emitUpdates(llvm::Instruction& update);
   Value* laneOf(Value* value, Value* lane);
 
   // vector_memory.cpp
@@ -127,7 +128,8 @@ class VectorBody {
   void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
   Value* pointers(const Access& access, unsigned part);
   Value* firstAddress(Value* pointer, const NeighbourIndex& index, Value* first);
-  Value* areNeighbours(const NeighbourIndex& index, Value* all, Value* first);
+  Value* fitsExtended(const NeighbourIndex& index, Value* first);
+  Value* areNeighbours(Value* all, Value* first);
   Parts eitherWay(const Access& access, llvm::function_ref<Parts(Value*)> together,
                   llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);
@@ -160,6 +162,9 @@ llvm::Type* partType(llvm::Type* type, unsigned part);
 
 // Are scattered vectors of the source, of `count` elements, loaded whole by each lane?
 bool loadsRows(llvm::Type* element, unsigned count);
+
+// Is it an atomic operation of which nobody wants the old value?
+bool isUpdate(const llvm::Instruction& instruction);
 
 // Is it an integer division that vectors do as one of floating-point numbers?
 bool dividesAsFloats(const llvm::Instruction& instruction);

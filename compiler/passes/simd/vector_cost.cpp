@@ -12,6 +12,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/passes/local_atomics.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
 
@@ -29,6 +30,9 @@ constexpr unsigned deepest = 3;                // loops
 constexpr double taken = 0.5;                  // how often a lane enters a masked block
 constexpr double library_call = 20;            // of a math function, for one lane
 constexpr double serial_step = 5;              // of a loop over the lanes
+constexpr double taken_out = 1;                // of a vector of addresses, one
+constexpr double local_update = 4;             // an atomic of local memory, which one thread has
+constexpr double far_line = 6;                 // a cache line for one element
 constexpr double division = 10;                // of integers
 constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
 constexpr double latency = 3;  // of floating-point arithmetic that waits for the turn before
@@ -64,7 +68,8 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
 }
 
 // Both for all lanes.
-VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, unsigned width) {
+VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, bool masked,
+                  unsigned width) {
   if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::BranchInst>(instruction)) return {0, 0};
   if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
     return {1.0 * width, accessCost(instruction, shapes, width)};
@@ -79,7 +84,11 @@ VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, unsi
           instruction))
     return {0.25 * width, 0};  // in vectors they only name parts
   if (!shapes.isVarying(&instruction)) return {1.0 * width, 1};
-  if (instruction.isAtomic()) return {library_call * width, (library_call + serial_step) * width};
+  if (instruction.isAtomic()) {
+    const double once = isMarkedLocal(instruction) ? local_update : library_call;
+    const double step = isUpdate(instruction) && !masked ? taken_out : serial_step;
+    return {once * width, (once + step) * width};
+  }
   if (dividesAsFloats(instruction))
     return {division * width, uniformDivisor(instruction, shapes) ? product : quotient};
   if (instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1)))
@@ -105,7 +114,7 @@ bool isRecurrence(const Instruction& instruction, const Level& level) {
 }  // namespace
 
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
-                      unsigned width) {
+                      const FarLoads& far, unsigned width) {
   VectorCost total;
   for (llvm::BasicBlock& block : lane) {
     const Level* level = &levels.levelOf(&block);
@@ -116,11 +125,12 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
       if (level->divergent) idle = unequal_turns;
     }
     for (Instruction& instruction : block) {
-      VectorCost cost = costOf(instruction, shapes, width);
+      VectorCost cost = costOf(instruction, shapes, levels.isMasked(&block), width);
       if (isRecurrence(instruction, levels.levelOf(&block))) {
         cost.lanes += latency * width;
         cost.vectors += latency;
       }
+      if (far.contains(&instruction)) cost.lanes += far_line * width;
       total.lanes += cost.lanes * weight * chance;
       total.vectors += cost.vectors * weight * idle;
     }

@@ -4,6 +4,7 @@
 #include <llvm/IR/Function.h>
 
 #include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/far_loads.h"
 #include "compiler/passes/simd/lane_shapes.h"
 
 namespace weft::compiler {
@@ -19,7 +20,7 @@ struct VectorCost {
 };
 
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
-                      unsigned width);
+                      const FarLoads& far, unsigned width);
 
 // LLVM's loop vectoriser takes lanes that have no loops of their own. Does it fail, or waste what
 // masks, divisions or small elements of the source's vectors cost?

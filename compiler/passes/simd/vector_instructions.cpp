@@ -15,6 +15,11 @@ using llvm::Instruction;
 using llvm::Value;
 
 // Those of up to 32 bits; by constants there are faster ways.
+bool isUpdate(const Instruction& instruction) {
+  return llvm::isa<llvm::AtomicRMWInst>(instruction) && instruction.use_empty() &&
+         !instruction.isVolatile();
+}
+
 bool dividesAsFloats(const Instruction& instruction) {
   return instruction.isIntDivRem() && instruction.getType()->getScalarSizeInBits() <= 32 &&
          !llvm::isa<llvm::Constant>(instruction.getOperand(1));
@@ -247,8 +252,20 @@ Value* VectorBody::laneOf(Value* value, Value* lane) {
   return result;
 }
 
+// An atomic operation by all lanes of which nobody wants the old values: without a loop the lanes'
+// addresses come out of registers, where through memory each waited for a store.
+void VectorBody::emitUpdates(Instruction& update) {
+  for (unsigned i = 0; i < options_.width; ++i) {
+    Instruction* copy = update.clone();
+    for (llvm::Use& operand : copy->operands())
+      operand.set(laneOf(operand.get(), builder_.getInt64(i)));
+    builder_.Insert(copy);
+  }
+}
+
 // Does the instruction for one lane after the other, as it stands.
 void VectorBody::emitSerial(Instruction& instruction) {
+  if (isUpdate(instruction) && !mask_) return emitUpdates(instruction);
   llvm::LLVMContext& context = lane_.getContext();
   BasicBlock* before = builder_.GetInsertBlock();
   BasicBlock* loop = BasicBlock::Create(context, "serial", function_);

@@ -184,27 +184,26 @@ Value* VectorBody::firstAddress(Value* pointer, const NeighbourIndex& index, Val
   return builder_.CreateGEP(element.getSourceElementType(), base, indices);
 }
 
-// Do the lanes that run have the numbers that follow the first lane's? Of numbers that are extended
-// afterwards none may wrap on the way.
-Value* VectorBody::areNeighbours(const NeighbourIndex& index, Value* all, Value* first) {
-  auto* type = llvm::cast<llvm::IntegerType>(first->getType());
-  const unsigned bits = options_.width;
-  Value* expected = builder_.CreateAdd(builder_.CreateVectorSplat(bits, first), iota(type, 1));
+// Does none of the numbers from `first` on wrap that are extended afterwards?
+Value* VectorBody::fitsExtended(const NeighbourIndex& index, Value* first) {
+  if (!index.is_extended) return builder_.getTrue();
+  const unsigned bits = first->getType()->getIntegerBitWidth();
+  const llvm::APInt steps(bits, options_.width - 1);
+  if (index.is_signed)
+    return builder_.CreateICmpSLE(first,
+                                  builder_.getInt(llvm::APInt::getSignedMaxValue(bits) - steps));
+  return builder_.CreateICmpULE(first, builder_.getInt(llvm::APInt::getMaxValue(bits) - steps));
+}
+
+// Do the lanes that run have the numbers that follow the first lane's?
+Value* VectorBody::areNeighbours(Value* all, Value* first) {
+  const unsigned width = options_.width;
+  Value* expected =
+      builder_.CreateAdd(builder_.CreateVectorSplat(width, first), iota(first->getType(), 1));
   Value* same = builder_.CreateICmpEQ(all, expected);
   if (mask_) same = builder_.CreateOr(same, builder_.CreateNot(mask_));
-  Value* result = builder_.CreateICmpEQ(builder_.CreateBitCast(same, builder_.getIntNTy(bits)),
-                                        llvm::Constant::getAllOnesValue(builder_.getIntNTy(bits)));
-  if (!index.is_extended) return result;
-  const auto steps = llvm::APInt(type->getBitWidth(), bits - 1);
-  Value* fits =
-      index.is_signed
-          ? builder_.CreateICmpSLE(
-                first, llvm::ConstantInt::get(
-                           type, llvm::APInt::getSignedMaxValue(type->getBitWidth()) - steps))
-          : builder_.CreateICmpULE(
-                first, llvm::ConstantInt::get(
-                           type, llvm::APInt::getMaxValue(type->getBitWidth()) - steps));
-  return builder_.CreateAnd(result, fits);
+  return builder_.CreateICmpEQ(builder_.CreateBitCast(same, builder_.getIntNTy(width)),
+                               llvm::Constant::getAllOnesValue(builder_.getIntNTy(width)));
 }
 
 // An access that is a block's when the lanes turn out to be neighbours, and every lane's own where
@@ -214,11 +213,20 @@ VectorBody::Parts VectorBody::eitherWay(const Access& access,
                                         llvm::function_ref<Parts()> apart) {
   const NeighbourIndex index = neighbourIndex(access.pointer, access.bytes * access.count, shapes_);
   if (!index.index) return apart();
-  Value* all = wide(index.index);
-  if (mask_) all = builder_.CreateFreeze(all);  // it may be poison in lanes that do not run
-  Value* first = builder_.CreateExtractElement(all, uint64_t{0});
+  // Where a lane does not run its index may be poison.
+  Value *first = nullptr, *neighbours = nullptr;
+  if (index.is_linear) {
+    first = scalar(index.index);
+    if (mask_) first = builder_.CreateFreeze(first);
+    neighbours = fitsExtended(index, first);
+  } else {
+    Value* all = wide(index.index);
+    if (mask_) all = builder_.CreateFreeze(all);
+    first = builder_.CreateExtractElement(all, uint64_t{0});
+    neighbours = builder_.CreateAnd(areNeighbours(all, first), fitsExtended(index, first));
+  }
   BasicBlock *near = newBlock("near"), *far = newBlock("far"), *after = newBlock("accessed");
-  builder_.CreateCondBr(areNeighbours(index, all, first), near, far);
+  builder_.CreateCondBr(neighbours, near, far);
   builder_.SetInsertPoint(near);
   llvm::Type* address = builder_.getInt64Ty();
   Value* extended =

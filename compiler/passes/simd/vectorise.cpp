@@ -23,8 +23,10 @@
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/far_loads.h"
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_shapes.h"
+#include "compiler/passes/simd/narrowing.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -147,6 +149,7 @@ void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool again) {
   pipeline.addPass(llvm::LCSSAPass());
   pipeline.run(lane, analyses.functions);
   llvm::EliminateUnreachableBlocks(lane);
+  narrowTruncated(lane);
 }
 
 class RegionVectoriser {
@@ -185,6 +188,11 @@ class RegionVectoriser {
     return std::max(4u, bits / 32);
   }
 
+  unsigned registers() const {
+    const llvm::TargetTransformInfo info = machine_.getTargetTransformInfo(*region_.function);
+    return info.getNumberOfRegisters(info.getRegisterClassForType(/*Vector=*/true));
+  }
+
   void vectorise() {
     if (size(*lane_) > most_instructions) return refuse(too_long);
     for (const Instruction& instruction : llvm::instructions(*lane_))
@@ -202,7 +210,8 @@ class RegionVectoriser {
     LaneShapes shapes(*lane_, parameters, levels);
     VectorOptions options;
     options.width = width();
-    const VectorCost cost = vectorCost(*lane_, levels, shapes, options.width);
+    const FarLoads far = findFarLoads(*lane_, shapes, tree, loops);
+    const VectorCost cost = vectorCost(*lane_, levels, shapes, far, options.width);
     if (mode_ != Vectorising::always) {
       if (levels.levels().size() == 1 &&
           (between_barriers_ || !isBeyondLoopVectoriser(*lane_, levels, shapes)))
@@ -216,6 +225,12 @@ class RegionVectoriser {
     VectorRegion result;
     result.width = options.width;
     result.whole = VectorBody(*lane_, parameters, levels, shapes, options).emit();
+    if (const unsigned count = vectorsAtOnce(*lane_, levels, shapes, far, registers()); count > 1) {
+      options.width *= count;
+      result.several_width = options.width;
+      result.several = VectorBody(*lane_, parameters, levels, shapes, options).emit();
+      options.width = result.width;
+    }
     options.whole = false;
     result.tail = VectorBody(*lane_, parameters, levels, shapes, options).emit();
     result.tail->addFnAttr(llvm::Attribute::NoInline);

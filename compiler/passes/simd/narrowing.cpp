@@ -1,0 +1,102 @@
+#include "compiler/passes/simd/narrowing.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::Value;
+using namespace llvm::PatternMatch;
+
+// The value before it was extended, if it had `type` then.
+Value* extendedFrom(Value* value, llvm::Type* type) {
+  if (!llvm::isa<llvm::SExtInst, llvm::ZExtInst>(value)) return nullptr;
+  Value* source = llvm::cast<llvm::CastInst>(value)->getOperand(0);
+  return source->getType() == type ? source : nullptr;
+}
+
+void narrow(llvm::TruncInst& cast) {
+  auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(cast.getOperand(0));
+  if (!sum || !cast.getType()->isIntegerTy()) return;
+  const auto opcode = sum->getOpcode();
+  if (opcode != llvm::Instruction::Add && opcode != llvm::Instruction::Sub) return;
+  if (!extendedFrom(sum->getOperand(0), cast.getType()) &&
+      !extendedFrom(sum->getOperand(1), cast.getType()))
+    return;
+  llvm::IRBuilder<> builder(&cast);
+  Value* operands[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    operands[i] = extendedFrom(sum->getOperand(i), cast.getType());
+    if (!operands[i]) operands[i] = builder.CreateTrunc(sum->getOperand(i), cast.getType());
+  }
+  cast.replaceAllUsesWith(builder.CreateBinOp(opcode, operands[0], operands[1]));
+  cast.eraseFromParent();
+  llvm::RecursivelyDeleteTriviallyDeadInstructions(sum);
+}
+
+// Of a 64-bit phi only the lower 32 bits are used: truncated, or extended by shifts.
+bool isHalfUsed(const llvm::PHINode& phi) {
+  return phi.getType()->isIntegerTy(64) && llvm::all_of(phi.users(), [&](const llvm::User* user) {
+           return match(user, m_Shl(m_Specific(&phi), m_SpecificInt(32))) ||
+                  (llvm::isa<llvm::TruncInst>(user) && user->getType()->isIntegerTy(32));
+         });
+}
+
+// x << 32 >> n, of which x's lower half is `half`, as half's extension.
+void extendFrom(llvm::Instruction& shifted, Value* half) {
+  for (llvm::User* user : llvm::make_early_inc_range(shifted.users())) {
+    uint64_t back = 0;
+    if (!match(user, m_AShr(m_Specific(&shifted), m_ConstantInt(back))) || back > 32) continue;
+    llvm::IRBuilder<> builder(llvm::cast<llvm::Instruction>(user));
+    Value* extended = builder.CreateSExt(half, shifted.getType());
+    if (back < 32) extended = builder.CreateShl(extended, 32 - back, "", false, true);
+    user->replaceAllUsesWith(extended);
+  }
+  llvm::IRBuilder<> builder(&shifted);
+  shifted.setOperand(0, builder.CreateZExt(half, shifted.getType()));
+}
+
+void narrow(llvm::PHINode& phi) {
+  llvm::IRBuilder<> builder(&phi);
+  llvm::Type* type = builder.getInt32Ty();
+  llvm::PHINode* half = builder.CreatePHI(type, phi.getNumIncomingValues(), phi.getName());
+  for (llvm::User* user : llvm::make_early_inc_range(phi.users())) {
+    if (!llvm::isa<llvm::TruncInst>(user)) {
+      extendFrom(*llvm::cast<llvm::Instruction>(user), half);
+      continue;
+    }
+    user->replaceAllUsesWith(half);
+  }
+  for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+    llvm::BasicBlock* from = phi.getIncomingBlock(i);
+    builder.SetInsertPoint(from->getTerminator());
+    half->addIncoming(builder.CreateTrunc(phi.getIncomingValue(i), type), from);
+  }
+}
+
+}  // namespace
+
+void narrowTruncated(llvm::Function& lane) {
+  llvm::SmallVector<llvm::PHINode*> phis;
+  for (llvm::BasicBlock& block : lane)
+    for (llvm::PHINode& phi : block.phis())
+      if (isHalfUsed(phi)) phis.push_back(&phi);
+  for (llvm::PHINode* phi : phis) narrow(*phi);
+  for (llvm::PHINode* phi : phis) llvm::RecursivelyDeleteDeadPHINode(phi);
+  llvm::SmallVector<llvm::WeakTrackingVH> casts;
+  for (llvm::Instruction& instruction : llvm::instructions(lane))
+    if (llvm::isa<llvm::TruncInst>(instruction)) casts.push_back(&instruction);
+  for (llvm::WeakTrackingVH& cast : casts)
+    if (auto* found = llvm::dyn_cast_or_null<llvm::TruncInst>(cast)) narrow(*found);
+  llvm::SmallVector<llvm::WeakTrackingVH> dead;
+  for (llvm::Instruction& instruction : llvm::instructions(lane))
+    if (llvm::isInstructionTriviallyDead(&instruction)) dead.push_back(&instruction);
+  llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,12 @@
+// Arithmetic of which only the lower bits are kept, done in as many bits: i = (int)(i + n) with a
+// counter i of 32 bits and an n of 64, for one, is 64-bit arithmetic of an extended i, which hides
+// that i grows by one from lane to lane.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+namespace weft::compiler {
+
+void narrowTruncated(llvm::Function& lane);
+
+}  // namespace weft::compiler
