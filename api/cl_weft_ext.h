@@ -52,6 +52,28 @@ typedef cl_int(CL_API_CALL *clGetPlatformReportWEFT_fn)(cl_platform_id platform,
  * one kernel together. */
 #define CL_WEFT_UNIFIED_DEVICE_EXTENSION_NAME "cl_weft_unified_device"
 
+/* cl_device_id[]: a unified device's members. */
+#define CL_DEVICE_MEMBERS_WEFT 0x10F012
+
+/* A queue's property: a cl_split_policy_weft. For queues of unified devices. */
+#define CL_QUEUE_SPLIT_POLICY_WEFT 0x10F013
+
+typedef cl_uint cl_split_policy_weft;
+#define CL_SPLIT_POLICY_AUTO_WEFT 0   /* kernels are divided where that is faster */
+#define CL_SPLIT_POLICY_NEVER_WEFT 1  /* all commands run on one member */
+#define CL_SPLIT_POLICY_ALWAYS_WEFT 2 /* wherever two members have enough to do */
+
+/* cl_event_part_weft[]: the parts in which a kernel that has ended was run, in the order of their
+ * work-groups; none for commands that were not divided. CL_PROFILING_INFO_NOT_AVAILABLE before the
+ * end. */
+#define CL_EVENT_PARTS_WEFT 0x10F014
+
+typedef struct {
+  cl_device_id device;
+  size_t first_group[3];
+  size_t group_count[3];
+} cl_event_part_weft;
+
 typedef cl_uint cl_kernel_split_info_weft;
 typedef cl_uint cl_split_class_weft;
 

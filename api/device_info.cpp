@@ -243,6 +243,12 @@ std::vector<cl_uint> processors(const Device& device) {
   return numbers;
 }
 
+std::vector<cl_device_id> members(const Device& device) {
+  std::vector<cl_device_id> handles;
+  for (const Ref<Device>& member : device.members()) handles.push_back(member->handle());
+  return handles;
+}
+
 cl_device_pci_bus_info_khr pciBus(const Device& device) {
   const auto& pci = device.capabilities().pci;
   require(pci.has_value(), CL_INVALID_VALUE, "the device is on no PCI bus");
@@ -408,6 +414,7 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, by<affinityDomains>},
     {CL_DEVICE_PARTITION_TYPE, by<partitionType>},
     {CL_DEVICE_PROCESSORS_WEFT, by<processors>},
+    {CL_DEVICE_MEMBERS_WEFT, by<members>},
     // cl_ext_device_fission.
     {CL_DEVICE_PARENT_DEVICE_EXT, by<parentHandle>},
     {CL_DEVICE_PARTITION_TYPES_EXT, by<fissionSchemes>},

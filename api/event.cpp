@@ -1,10 +1,30 @@
 // Specification 5.11: event objects.
 #include "api/checks.h"
+#include "api/cl_weft_ext.h"
 #include "api/entry.h"
 #include "api/tables.h"
+#include "scheduler/executed_parts.h"
 
 namespace weft::api {
 namespace {
+
+// "CL_PROFILING_INFO_NOT_AVAILABLE if the command has not ended." User events are of no command.
+std::vector<cl_event_part_weft> partsOf(Event& event) {
+  require(event.done() || !event.queue(), CL_PROFILING_INFO_NOT_AVAILABLE,
+          "the command has not ended");
+  std::vector<cl_event_part_weft> parts;
+  const auto* const command = dynamic_cast<const PartedCommand*>(&event);
+  if (!command) return parts;
+  for (const ExecutedPart& executed : command->executedParts()) {
+    cl_event_part_weft& part = parts.emplace_back();
+    part.device = executed.device->handle();
+    for (size_t i = 0; i < 3; ++i) {
+      part.first_group[i] = executed.groups.begin[i];
+      part.group_count[i] = executed.groups.end[i] - executed.groups.begin[i];
+    }
+  }
+  return parts;
+}
 
 constexpr InfoRow<Event> rows[] = {
     {CL_EVENT_COMMAND_QUEUE,
@@ -13,6 +33,7 @@ constexpr InfoRow<Event> rows[] = {
     {CL_EVENT_COMMAND_TYPE, [](Event& e) { return e.type(); }},
     {CL_EVENT_COMMAND_EXECUTION_STATUS, [](Event& e) { return e.status(); }},
     {CL_EVENT_REFERENCE_COUNT, [](Event& e) { return cl_uint{e.handleReferences()}; }},
+    {CL_EVENT_PARTS_WEFT, by<partsOf>},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <CL/cl_ext.h>
 
 #include "api/checks.h"
+#include "api/cl_weft_ext.h"
 #include "api/entry.h"
 #include "api/properties.h"
 #include "api/tables.h"
@@ -24,6 +25,10 @@ cl_command_queue defaultQueue(Q& queue) {
   return current ? current->handle() : nullptr;
 }
 
+cl_split_policy_weft splitPolicy(const Queue& queue) {
+  return static_cast<cl_split_policy_weft>(queue.property(CL_QUEUE_SPLIT_POLICY_WEFT));
+}
+
 constexpr InfoRow<Queue> rows[] = {
     {CL_QUEUE_CONTEXT, [](Queue& q) { return q.context().handle(); }},
     {CL_QUEUE_DEVICE, [](Queue& q) { return q.device().handle(); }},
@@ -35,6 +40,7 @@ constexpr InfoRow<Queue> rows[] = {
     {CL_QUEUE_SIZE,
      [](Queue&, Answer&) { throw Error(CL_INVALID_COMMAND_QUEUE, "not a device queue"); }},
     {CL_QUEUE_DEVICE_DEFAULT, by<defaultQueue<Queue>>},
+    {CL_QUEUE_SPLIT_POLICY_WEFT, by<splitPolicy>},
 };
 
 constexpr InfoRow<DeviceQueue> device_queue_rows[] = {
@@ -71,6 +77,15 @@ void checkFlags(const Device& device, const Wanted& wanted) {
           CL_INVALID_VALUE, "more than CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE");
 }
 
+static_assert(split_policy == CL_QUEUE_SPLIT_POLICY_WEFT &&
+              static_cast<cl_uint>(SplitPolicy::never) == CL_SPLIT_POLICY_NEVER_WEFT &&
+              static_cast<cl_uint>(SplitPolicy::always) == CL_SPLIT_POLICY_ALWAYS_WEFT);
+
+void checkSplitPolicy(const Device& device, cl_queue_properties policy) {
+  require(policy <= CL_SPLIT_POLICY_ALWAYS_WEFT, CL_INVALID_VALUE, "no policy of splits");
+  require(!device.members().empty(), CL_INVALID_QUEUE_PROPERTIES, "not a unified device");
+}
+
 cl_command_queue makeDeviceQueue(Context& context, Device& device, Wanted wanted) {
   const cl_uint bytes = wanted.has_bytes ? wanted.bytes : preferred_device_queue_bytes;
   auto queue = make<DeviceQueue>(Ref<Context>(&context), Ref<Device>(&device), wanted.flags, bytes,
@@ -90,6 +105,7 @@ cl_command_queue makeQueue(cl_context context, cl_device_id device,
   Device& target = toDeviceOf(owner, device);
   Wanted wanted;
   wanted.list = readProperties(properties, CL_INVALID_VALUE, [&](auto name, auto value) {
+    if (name == CL_QUEUE_SPLIT_POLICY_WEFT) return checkSplitPolicy(target, value);
     require(name == CL_QUEUE_PROPERTIES || name == CL_QUEUE_SIZE, CL_INVALID_VALUE,
             "unknown queue property");
     if (name == CL_QUEUE_PROPERTIES) wanted.flags = value;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "profiling/clock.h"
@@ -102,11 +101,24 @@ Division::Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> ar
   }
 }
 
+namespace {
+
+// What the queue asks for, or else the user.
+SplitSetting::Mode settingOf(const Queue& queue) {
+  using Mode = SplitSetting::Mode;
+  const auto policy = static_cast<SplitPolicy>(queue.property(split_policy));
+  if (policy == SplitPolicy::never) return Mode::never;
+  if (policy == SplitPolicy::always) return Mode::always;
+  return Knowledge::get().setting.mode;
+}
+
+}  // namespace
+
 std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kernel,
                                          const Ref<ArgumentSet>& arguments,
                                          const port::LaunchRecord& record) {
   using Mode = SplitSetting::Mode;
-  const Mode mode = Knowledge::get().setting.mode;
+  const Mode mode = settingOf(queue);
   if (mode == Mode::never) return nullptr;
   auto experience = Experience::of({queue.device(), kernel, record}, kernel);
   const bool free = mode == Mode::guided;
@@ -115,6 +127,7 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
     if (seen->verdict.leaveWhole() && seen->best == 0) return nullptr;
   }
   std::shared_ptr<Division> division(new Division(queue, kernel, arguments, record, experience));
+  division->setting_ = mode;
   const bool enough = !free || division->longEnough();
   if (enough && division->members() > 1)
     division->split_ = experience->split(kernel, record, *arguments);
@@ -308,7 +321,7 @@ void Division::decide() {
   using Mode = SplitSetting::Mode;
   using partition::Verdict;
   Knowledge& knowledge = Knowledge::get();
-  const Mode mode = knowledge.setting.mode;
+  const Mode mode = setting_;
   const uint64_t blocks = split_->blocks();
   const auto seen = experience_->state().lock();
   records_ = seen->launches < recorded_first || seen->launches % recorded_later == 0;
@@ -345,7 +358,7 @@ Division::~Division() {
 // A trial is of few launches, and the next ones go by what comes of it.
 bool Division::dependsOnOthers() const {
   constexpr unsigned trial_launches = 2;
-  if (Knowledge::get().setting.mode != SplitSetting::Mode::guided) return false;
+  if (setting_ != SplitSetting::Mode::guided) return false;
   const auto seen = experience_->state().lock();
   return !seen->verdict.settled() && seen->on_trial >= trial_launches;
 }
@@ -380,6 +393,7 @@ void Division::finished(size_t index, const Slice& slice, uint64_t begin, uint64
   const auto time = static_cast<double>(end - since);
   const auto now = static_cast<double>(profiling::now() - begun_);
   policy_->finished(index, slice, now, time);
+  done_.push_back({index, slice});
   state.units += slice.count();
   state.busy_ns += time;
   state.done_ns = now;
@@ -406,24 +420,6 @@ void Division::judgeAlone(Experience::State& seen) const {
   if (sameKind(0, seen.best)) seen.best = 0;
   seen.verdict.expectTogether(longest);
   seen.verdict.expectAlone(alike() ? sum : least * static_cast<double>(split_->blocks()));
-}
-
-// A line for each launch, for people: who ran how many blocks, for how long, done how long after
-// the launch could begin, in microseconds.
-void Division::tell(double nanoseconds) const {
-  std::string text = "weft: " + build_->image->kernels[index_].name + ": ";
-  text += mode_ == partition::Verdict::Mode::alone ? "alone " : "together ";
-  const auto append = [&](const char* before, double ns) {
-    text.append(before).append(std::to_string(std::llround(ns / 1000)));
-  };
-  append("", nanoseconds);
-  append(", planned ", planned_ns_);
-  for (size_t i = 0; i < members(); ++i) {
-    text += "; " + std::to_string(members_[i].units);
-    append(" busy ", members_[i].busy_ns);
-    append(" done ", members_[i].done_ns);
-  }
-  std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 // How long it took on the devices from then on, each member and all together.

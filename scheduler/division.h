@@ -10,7 +10,9 @@
 #include "partition/policy.h"
 #include "partition/split.h"
 #include "profiling/store.h"
+#include "scheduler/executed_parts.h"
 #include "scheduler/experience.h"
+#include "scheduler/knowledge.h"
 #include "scheduler/merging.h"
 #include "scheduler/queue.h"
 
@@ -67,6 +69,8 @@ class Division {
   // All parts have ended well. `ahead`: they were submitted before what they run behind had ended,
   // the last of that at this time (0: all of it had).
   void succeeded(std::optional<uint64_t> ahead);
+  // Those that did, with neighbours on one member as one.
+  std::vector<ExecutedPart> executed() const;
 
  private:
   struct State {
@@ -79,6 +83,11 @@ class Division {
     uint64_t ended = 0;
   };
   using Models = std::vector<partition::MemberModel>;
+
+  struct Done {
+    size_t member;
+    partition::Slice slice;
+  };
 
   Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> arguments,
            const port::LaunchRecord& record, std::shared_ptr<Experience> experience);
@@ -110,6 +119,8 @@ class Division {
   std::shared_ptr<const partition::Split> split_;
   profiling::KernelKey key_;  // where that is needed
   std::vector<State> members_;
+  std::vector<Done> done_;
+  SplitSetting::Mode setting_ = SplitSetting::Mode::guided;
   std::unique_ptr<partition::Policy> policy_;
   std::unique_ptr<Merging> merging_;
   partition::Verdict::Mode mode_ = partition::Verdict::Mode::together;

@@ -58,6 +58,12 @@ void Queue::startEpoch(Tail& tail, Command& marker) {
   tail.epoch = std::move(next);
 }
 
+cl_queue_properties Queue::property(cl_queue_properties name) const {
+  for (size_t i = 0; i + 1 < property_list_.size(); i += 2)
+    if (property_list_[i] == name) return property_list_[i + 1];
+  return 0;
+}
+
 void Queue::flush() { stream_->flush(); }
 
 void Queue::finish() {

@@ -31,6 +31,10 @@ class Join final : public Event {
   void ready() noexcept override { complete(CL_COMPLETE); }
 };
 
+// A property of queues of unified devices: CL_QUEUE_SPLIT_POLICY_WEFT, a cl_split_policy_weft.
+inline constexpr cl_queue_properties split_policy = 0x10F013;
+enum class SplitPolicy : cl_queue_properties { automatic, never, always };
+
 // Thread-safe. Kept alive by its commands until they complete and by their events.
 class Queue final : public HandleObject<_cl_command_queue> {
  public:
@@ -42,6 +46,8 @@ class Queue final : public HandleObject<_cl_command_queue> {
   Device& device() const { return *device_; }
   cl_command_queue_properties properties() const { return properties_; }
   const std::vector<cl_queue_properties>& propertyList() const { return property_list_; }
+  // Of the list; 0 for what it does not name.
+  cl_queue_properties property(cl_queue_properties name) const;
   bool outOfOrder() const { return properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE; }
   bool profiling() const { return properties_ & CL_QUEUE_PROFILING_ENABLE; }
 

@@ -72,7 +72,7 @@ class Part final : public LaunchCommand {
   bool submitted_ = false;
 };
 
-class SplitLaunch final : public Command {
+class SplitLaunch final : public Command, public PartedCommand {
  public:
   SplitLaunch(Queue& queue, cl_command_type type, std::shared_ptr<Division> division)
       : Command(queue, type), division_(std::move(division)), fences_(haveFences(*division_)) {
@@ -87,6 +87,7 @@ class SplitLaunch final : public Command {
 
   // A part that was submitted has ended: objects may not be what they were.
   void noteChange() noexcept { changed_.store(true, std::memory_order_relaxed); }
+  const std::vector<ExecutedPart>& executedParts() const override { return executed_; }
   // A part has ended, but not yet been counted down.
   void ended(size_t member, const Slice& slice, cl_int status, uint64_t begin, uint64_t end,
              const std::shared_ptr<Division>& division) noexcept;
@@ -128,6 +129,7 @@ class SplitLaunch final : public Command {
   std::atomic<unsigned> unsubmitted_{unknown};
   bool merges_ = false;
   std::atomic<bool> changed_{false};
+  std::vector<ExecutedPart> executed_;
   Guarded<State> state_;  // and the policy, and this node's edges
 };
 
@@ -317,6 +319,7 @@ bool SplitLaunch::mergeCopies() noexcept {
 
 void SplitLaunch::learn() noexcept {
   try {
+    executed_ = division_->executed();
     division_->succeeded(ahead_ ? std::optional(predecessorsEnded()) : std::nullopt);
   } catch (const std::bad_alloc&) {  // the next one is as good
   }

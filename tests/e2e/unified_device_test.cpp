@@ -63,6 +63,85 @@ TEST_F(UnifiedDevices, SayHowAKernelIsSplit) {
   EXPECT_EQ(reasonOf(whole), "atomics on global memory");
 }
 
+TEST_F(UnifiedDevices, NameTheirMembers) {
+  const auto members = listOf<cl_device_id>(testDevice(), CL_DEVICE_MEMBERS_WEFT);
+  EXPECT_GE(members.size(), 2u);
+  for (const cl_device_id member : members)
+    EXPECT_TRUE(listOf<cl_device_id>(member, CL_DEVICE_MEMBERS_WEFT).empty());
+}
+
+// Each work-group was run by one member; or, of a queue that never divides, nothing is said.
+TEST_F(UnifiedDevices, SayWhereACommandRan) {
+  const auto members = listOf<cl_device_id>(testDevice(), CL_DEVICE_MEMBERS_WEFT);
+  const auto nameOf = [](cl_device_id member) {
+    return std::string(listOf<char>(member, CL_DEVICE_NAME).data());
+  };
+  const bool alike = std::ranges::all_of(
+      members, [&](cl_device_id member) { return nameOf(member) == nameOf(members.front()); });
+  // Enough for each of them, GPUs included.
+  const size_t global = size_t{1} << 16, local = 64;
+  const OwnedMem a = upload(std::vector<cl_int>(global)), b = upload(std::vector<cl_int>(global));
+  const OwnedKernel k = kernelOf("a[i] = b[i];");
+  set(k, a, b);
+  for (const cl_split_policy_weft policy :
+       {CL_SPLIT_POLICY_ALWAYS_WEFT, CL_SPLIT_POLICY_AUTO_WEFT, CL_SPLIT_POLICY_NEVER_WEFT}) {
+    const cl_queue_properties properties[] = {CL_QUEUE_SPLIT_POLICY_WEFT, policy, 0};
+    cl_int code = CL_SUCCESS;
+    const OwnedQueue own(
+        cl.clCreateCommandQueueWithProperties(context, testDevice(), properties, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const cl_command_queue handle = own;
+    EXPECT_EQ(
+        info<cl_split_policy_weft>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_SPLIT_POLICY_WEFT),
+        policy);
+    cl_event event = nullptr;
+    const OwnedEvent gate(cl.clCreateUserEvent(context, &code));
+    const cl_event wait = gate;
+    ASSERT_EQ(cl.clEnqueueNDRangeKernel(own, k, 1, nullptr, &global, &local, 1, &wait, &event),
+              CL_SUCCESS);
+    const OwnedEvent ended(event);
+    size_t size = 0;
+    EXPECT_EQ(cl.clGetEventInfo(ended, CL_EVENT_PARTS_WEFT, 0, nullptr, &size),
+              CL_PROFILING_INFO_NOT_AVAILABLE);
+    ASSERT_EQ(cl.clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    ASSERT_EQ(cl.clFinish(own), CL_SUCCESS);
+    ASSERT_EQ(cl.clGetEventInfo(ended, CL_EVENT_PARTS_WEFT, 0, nullptr, &size), CL_SUCCESS);
+    std::vector<cl_event_part_weft> parts(size / sizeof(cl_event_part_weft));
+    ASSERT_EQ(cl.clGetEventInfo(ended, CL_EVENT_PARTS_WEFT, size, parts.data(), nullptr),
+              CL_SUCCESS);
+    if (policy == CL_SPLIT_POLICY_NEVER_WEFT) {
+      EXPECT_TRUE(parts.empty());
+    }
+    if (policy == CL_SPLIT_POLICY_ALWAYS_WEFT) {
+      // One that is much slower than the others may have nothing to do.
+      EXPECT_GE(parts.size(), alike ? 2u : 1u);
+    }
+    size_t next = 0;
+    for (const cl_event_part_weft& part : parts) {
+      EXPECT_EQ(part.first_group[0], next);
+      EXPECT_EQ(part.group_count[1], 1u);
+      next += part.group_count[0];
+      EXPECT_NE(std::find(members.begin(), members.end(), part.device), members.end());
+    }
+    EXPECT_EQ(next, parts.empty() ? 0 : global / local);
+  }
+}
+
+TEST_F(UnifiedDevices, RefusePoliciesThatAreNone) {
+  const auto createOn = [&](cl_device_id device, cl_context in, cl_queue_properties policy) {
+    const cl_queue_properties properties[] = {CL_QUEUE_SPLIT_POLICY_WEFT, policy, 0};
+    cl_int code = CL_SUCCESS;
+    const OwnedQueue made(cl.clCreateCommandQueueWithProperties(in, device, properties, &code));
+    return code;
+  };
+  EXPECT_EQ(createOn(testDevice(), context, 3), CL_INVALID_VALUE);
+  const cl_device_id member = listOf<cl_device_id>(testDevice(), CL_DEVICE_MEMBERS_WEFT).front();
+  cl_int code = CL_SUCCESS;
+  const OwnedContext other(cl.clCreateContext(nullptr, 1, &member, nullptr, nullptr, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(createOn(member, other, CL_SPLIT_POLICY_NEVER_WEFT), CL_INVALID_QUEUE_PROPERTIES);
+}
+
 // 1024 work-items, several times, because parts are cut at random places.
 constexpr int launches = 5;
 
