@@ -189,8 +189,8 @@ Status StreamCore::reached(const Mark& mark, bool ask) const noexcept {
   if (mark.status != success) return mark.status;
   // The word may be a later mark's: then the device has passed this one, too.
   if (has_word_ && progress() >= mark.sequence) return success;
-  // A lost device writes no more words, but its events say so.
-  return ask && mark.event ? context->note(api.eventQuery(mark.event)) : not_ready;
+  // A lost device writes no more words. Its events say so, while it takes any.
+  return context->usable(ask && mark.event ? context->note(api.eventQuery(mark.event)) : not_ready);
 }
 
 // Moves `ended` on if the oldest mark has been reached.

@@ -91,6 +91,25 @@ TEST_P(FailureTest, WhatIsAskedOfALostDeviceEndsAtOnce) {
   EXPECT_THROW(device->createStream(port::Order::in_order), Error);
 }
 
+// Nor writes the word that tells its end, while no event can be recorded any more.
+TEST_P(FailureTest, ALostDevicesWordIsNotAwaited) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
+  const auto memory = device->allocate(4, 4);
+  GpuLaunchCase launch(*module, "spin", {1, 1, 1}, {1, 1, 1});
+  TestOperation flying(launch.value(uint64_t(50'000'000)).memory(memory.get()).whole());
+  flying.timed = flying.observed = flying.wants_start = false;
+  stream->submit(flying);
+  int asked = 0;
+  stream->assist([&] {
+    if (++asked == 2) softwareGpuFaults().lost = true;  // the word is awaited now
+    return flying.isFinished();
+  });
+  ASSERT_TRUE(flying.wait());
+  EXPECT_LT(flying.status, 0);
+  softwareGpuFaults().lost = false;
+  stream = nullptr;  // before the memory: the kernel runs to its end
+}
+
 // A kernel's fault ends the context for the process, so this runs only when asked for alone.
 TEST_P(FailureTest, AKernelsFaultIsAStatus) {
   if (GetParam() == Subject::software || !std::getenv("WEFT_TEST_LOSE_GPU"))
