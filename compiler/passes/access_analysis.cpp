@@ -391,7 +391,7 @@ llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager&
 void analyseAccesses(const KernelBody& body, llvm::TargetMachine& machine, KernelInfo& info) {
   const auto pointers = [](const llvm::Argument& a) { return isGlobalPointer(a.getType()); };
   if (llvm::none_of(body.function->args(), pointers)) return;
-  Analyses analyses(machine);
+  Analyses analyses(machineForSpir(machine));
   KernelBody subject = body;
   llvm::Function* copy = inlinedCopy(*body.function, analyses.functions);
   if (copy) subject.function = copy;

@@ -2,8 +2,17 @@
 #pragma once
 
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
 
 namespace weft::compiler {
+
+// The machine for passes over a module whose address spaces are still SPIR's: none where the target
+// has spaces of its own, which it takes those for. SPIR's generic space is constant memory to GPUs,
+// and their alias analysis lets stores to it vanish.
+inline llvm::TargetMachine* machineForSpir(llvm::TargetMachine& machine) {
+  const llvm::Triple& triple = machine.getTargetTriple();
+  return triple.isNVPTX() || triple.isAMDGPU() ? nullptr : &machine;
+}
 
 // In the order in which the managers must be destroyed.
 struct Analyses {

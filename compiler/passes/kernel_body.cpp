@@ -112,7 +112,7 @@ uint64_t placeLocalVariables(KernelBody& body) {
 }
 
 void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
-  Analyses analyses(machine);
+  Analyses analyses(machineForSpir(machine));
   llvm::FunctionPassManager pipeline;
   pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   if (optimize) {

@@ -152,6 +152,29 @@ TEST_P(Amd, TheFirstLocalVariableIsNotNull) {
   EXPECT_TRUE(contains(code(image), "0x4d2")) << code(image);
 }
 
+// Through pointers of no space, too, which functions of the library take.
+TEST_P(Amd, TheBytesThatCalledFunctionsTouchAreKnown) {
+  const char* const source =
+      "kernel void f(global float* from, global float* to) {\n"
+      "  int i = get_global_id(0);\n"
+      "  vstore3(vload3(i, from), i, to);\n"
+      "}\n";
+  port::CompileRequest for_nvidia = amdRequest(source, "-cl-std=CL3.0");
+  for_nvidia.target = {port::TargetKind::nvptx, "sm_90", ""};
+  for (const port::CompileRequest& request : {amdRequest(source, "-cl-std=CL3.0"), for_nvidia}) {
+    const auto result = compiler().build(request);
+    ASSERT_TRUE(result.ok) << result.log;
+    const Image image = readImage(result.image).value_or(Image{});
+    ASSERT_EQ(image.kernels.size(), 1u);
+    const auto& arguments = image.kernels[0].arguments;
+    ASSERT_EQ(arguments[0].accesses.size(), 1u);
+    EXPECT_TRUE(arguments[0].accesses[0].reads);
+    ASSERT_EQ(arguments[1].accesses.size(), 1u);
+    EXPECT_TRUE(arguments[1].accesses[0].writes);
+    EXPECT_EQ(arguments[1].accesses[0].bytes, 12u);
+  }
+}
+
 constexpr char corpus_options[] = "-cl-std=CL3.0 -DBLUR_TILE=16 -DBLUR_RADIUS=3 -DBINS=256";
 
 std::string textOf(const std::string& path) {
