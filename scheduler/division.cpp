@@ -133,8 +133,8 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
     division->split_ = experience->split(kernel, record, *arguments);
   // Nobody keeps account of who has which bytes where a context has one memory for all, which may
   // not be the host's.
-  if (division->possible() &&
-      (division->split().merged().empty() || !queue.context().singleSpace()))
+  if (division->possible() && (division->split().merged().empty() ||
+                               (!queue.context().singleSpace() && division->hasRoomForCopies())))
     return division;
   experience->state().lock()->verdict.refuse();
   return nullptr;
@@ -142,6 +142,19 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
 
 bool Division::possible() const {
   return split_ && split_->splitClass() != partition::SplitClass::whole;
+}
+
+// What one device could run must not fail for want of memory. Who makes a copy has the bytes as
+// they were beside it; the host has all copies.
+bool Division::hasRoomForCopies() const {
+  for (const partition::MergedBytes& merged : split_->merged())
+    for (const State& state : members_) {
+      const port::Capabilities& device = state.member.device->capabilities();
+      const bool host = device.device_class == port::DeviceClass::cpu;
+      const uint64_t copies = host ? members() + 2 : 2;
+      if ((copies + 1) * (merged.end - merged.begin) > device.global_memory_bytes) return false;
+    }
+  return true;
 }
 
 // Are there groups enough for two members?

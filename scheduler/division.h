@@ -93,6 +93,7 @@ class Division {
            const port::LaunchRecord& record, std::shared_ptr<Experience> experience);
 
   bool possible() const;
+  bool hasRoomForCopies() const;
   void decide();
   double timeFrom(uint64_t since);
   profiling::LinkKey mergeKey() const;

@@ -173,6 +173,17 @@ TEST_F(MergingTest, WhateverFailsIsKnown) {
   EXPECT_TRUE(kept);
 }
 
+// One member has room for the objects, but for no copies.
+TEST_F(MergingTest, WithoutRoomForCopiesKernelsRunWhole) {
+  memory_bytes = 2 * bytes;
+  start(false);
+  uint16_t seed = 3;
+  iterate(6, seed);
+  expectResult();
+  for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
+  EXPECT_EQ(spareBytes(), 0u);
+}
+
 TEST_F(MergingTest, CopiesAreKeptForLaterLaunchesAndGoWithTheObject) {
   start(false);
   uint16_t seed = 3;

@@ -85,6 +85,7 @@ class UnifiedMachine : public testing::Test {
     return event->wait();
   }
 
+  uint64_t memory_bytes = uint64_t{256} << 20;  // of each member
   FakeBackend* fakes = nullptr;
   Ref<Platform> platform;
   Ref<Device> device;
@@ -94,8 +95,9 @@ class UnifiedMachine : public testing::Test {
   std::vector<Ref<Event>> events;
 
  private:
-  static FakeOptions member(bool manual) {
+  FakeOptions member(bool manual) const {
     FakeOptions options;
+    options.memory_bytes = memory_bytes;
     options.runs_ahead = options.fences = options.reaches_peers = true;
     options.manual = manual;
     options.max_delay = std::chrono::microseconds(20);
