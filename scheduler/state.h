@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/brief_mutex.h"
 #include "core/context.h"
 #include "core/guarded.h"
 #include "scheduler/callback_thread.h"
@@ -20,24 +21,6 @@ class Queue;
 struct DeviceCounters {
   std::atomic<uint64_t> commands{0}, busy_ns{0}, bytes_in{0}, bytes_out{0}, transfers{0},
       evictions{0};
-};
-
-// For what is held for less than it takes to put a thread to sleep.
-class BriefMutex {
- public:
-  void lock() {
-    constexpr int tries = 100;
-    for (int i = 0; i < tries; ++i) {
-      if (mutex_.try_lock()) return;
-      __builtin_ia32_pause();
-    }
-    mutex_.lock();
-  }
-  bool try_lock() { return mutex_.try_lock(); }
-  void unlock() { mutex_.unlock(); }
-
- private:
-  std::mutex mutex_;
 };
 
 // Thread-safe.

@@ -69,6 +69,8 @@ struct DeviceContext {
   // After a kernel's fault the runtime refuses every call for the device, as long as the process
   // lives.
   std::atomic<bool> lost{false};
+  // When the last operation was submitted to one of its streams.
+  std::atomic<port::Nanoseconds> last_submission{0};
   std::array<uint64_t, 3> max_grid{1, 1, 1};
   uint64_t max_shared_bytes = 0;
   MemoryCache memory{api, device};

@@ -7,8 +7,8 @@ namespace {
 constexpr port::Nanoseconds assist_patience = 200'000;
 // How long before it has the completion thread prepare for the time when the caller sleeps.
 constexpr port::Nanoseconds assist_alone = 20'000;
-// How often it asks the runtime beside looking at words.
-constexpr port::Nanoseconds assist_query_interval = 3'000;
+// How often it asks the runtime beside looking at words, and whether the device is lost.
+constexpr port::Nanoseconds assist_query_interval = 3'000, assist_lost_interval = 60'000;
 
 // finished() may destroy the stream meanwhile, so these are the caller's references.
 void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
@@ -18,14 +18,17 @@ void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
   for (const auto& core : cores) core->closeBatch(StreamCore::Tell::by_word);
   port::Nanoseconds now = hostNow();
   port::Nanoseconds give_up = now + assist_patience, ask_at = now + assist_query_interval;
-  port::Nanoseconds prepare_at = now + assist_alone;
+  port::Nanoseconds prepare_at = now + assist_alone, ask_all_at = now + assist_lost_interval;
   while (!done() && now < give_up) {
-    const bool ask = now >= ask_at;
+    const StreamCore::Ask ask = now >= ask_all_at ? StreamCore::Ask::always
+                                : now >= ask_at   ? StreamCore::Ask::where_no_word
+                                                  : StreamCore::Ask::no;
     bool completed = false;
     for (const auto& core : cores) completed |= core->completeOldest(ask);
     if (!completed) __builtin_ia32_pause();
     now = hostNow();
-    if (ask) ask_at = now + assist_query_interval;
+    if (ask != StreamCore::Ask::no) ask_at = now + assist_query_interval;
+    if (ask == StreamCore::Ask::always) ask_all_at = now + assist_lost_interval;
     if (completed) give_up = now + assist_patience;
     if (now < prepare_at) continue;
     for (const auto& core : cores) core->closeBatch(StreamCore::Tell::by_event);

@@ -8,8 +8,11 @@
 namespace weft::hip {
 namespace {
 
-// A query of an event takes the runtime's locks; so often and no oftener.
-constexpr port::Nanoseconds query_interval = 2'000;
+// A query of an event takes the runtime's locks: so often and no oftener, and while somebody is
+// submitting, who needs them, hardly ever.
+constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 20'000;
+// How long a submission may take.
+constexpr port::Nanoseconds submission_time = 10'000;
 // Operations that nobody observes hold memory until their end is told.
 constexpr uint64_t most_unmarked = 64;
 
@@ -40,6 +43,7 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   Flight flight;
   flight.operation = &operation;
   flight.submitted = hostNow();
+  context->last_submission.store(flight.submitted, std::memory_order_relaxed);
   pending_.fetch_add(1, std::memory_order_relaxed);
   // One stream's lock at a time.
   HostParts left;
@@ -185,43 +189,59 @@ uint64_t StreamCore::progress() const noexcept {
   return written - static_cast<int32_t>(static_cast<uint32_t>(written) - word_.value());
 }
 
-Status StreamCore::reached(const Mark& mark, bool ask) const noexcept {
+Status StreamCore::reached(const Mark& mark, Ask ask) noexcept {
   if (mark.status != success) return mark.status;
   // The word may be a later mark's: then the device has passed this one, too.
   if (has_word_ && progress() >= mark.sequence) return success;
+  if (seen_.load(std::memory_order_acquire) >= mark.sequence) return success;
+  const bool word_tells = has_word_ && word_written_.load() == mark.sequence;
   // A lost device writes no more words. Its events say so, while it takes any.
-  return context->usable(ask && mark.event ? context->note(api.eventQuery(mark.event)) : not_ready);
+  if (ask == Ask::no || !mark.event || (ask == Ask::where_no_word && word_tells))
+    return context->usable(not_ready);
+  const Status status = context->note(api.eventQuery(mark.event));
+  if (status == success) seen_.store(mark.sequence, std::memory_order_release);
+  return context->usable(status);
 }
 
-// Moves `ended` on if the oldest mark has been reached.
-void StreamCore::look(Queue& queue, bool ask) noexcept {
-  const Mark mark = queue.marks.front();
-  const Status status = reached(mark, ask);
-  if (status == not_ready) return;
-  queue.ended = mark.sequence;
-  queue.ended_status = status;
-  queue.marks.pop_front();
-  marks_.fetch_sub(1, std::memory_order_relaxed);
-  if (!mark.timed) giveBack(queue, mark.event, context->plain_events);
-}
-
-bool StreamCore::take(Flight& flight, Status& status, bool ask) noexcept {
-  auto locked = queue_.lock();
-  if (locked->flights.empty()) return false;
-  Flight& front = locked->flights.front();
-  while (locked->ended < front.sequence) {
-    const size_t before = locked->marks.size();
-    if (before > 0) look(*locked, ask);
-    if (locked->marks.size() == before) return false;
+// Moves `ended` on if the oldest mark has been reached. Only who completes takes marks away, so the
+// runtime is asked without holding up those who submit.
+bool StreamCore::look(Ask ask) noexcept {
+  Mark mark;
+  {
+    const auto queue = queue_.lock();
+    if (queue->marks.empty()) return false;
+    mark = queue->marks.front();
   }
-  status = locked->ended_status;
-  flight = std::move(front);
-  locked->flights.pop_front();
+  const Status status = reached(mark, ask);
+  if (status == not_ready) return false;
+  const auto queue = queue_.lock();
+  queue->ended = mark.sequence;
+  queue->ended_status = status;
+  queue->marks.pop_front();
+  marks_.fetch_sub(1, std::memory_order_relaxed);
+  if (!mark.timed) giveBack(*queue, mark.event, context->plain_events);
+  return true;
+}
+
+bool StreamCore::popEnded(Flight& flight, Status& status) noexcept {
+  const auto queue = queue_.lock();
+  if (queue->flights.empty() || queue->ended < queue->flights.front().sequence) return false;
+  status = queue->ended_status;
+  flight = std::move(queue->flights.front());
+  queue->flights.pop_front();
   queued_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
-bool StreamCore::completeOldest(bool ask) noexcept {
+bool StreamCore::take(Flight& flight, Status& status, Ask ask) noexcept {
+  if (queued_.load(std::memory_order_relaxed) == 0) return false;
+  do
+    if (popEnded(flight, status)) return true;
+  while (look(ask));
+  return false;
+}
+
+bool StreamCore::completeOldest(Ask ask) noexcept {
   if (completing_.exchange(true)) return false;
   Flight flight;
   Status status = success;
@@ -313,22 +333,25 @@ StreamCore::Sight StreamCore::see() noexcept {
   if (locked->marks.empty()) return sight;
   sight.marked = true;
   sight.mark = locked->marks.front();
-  for (const Mark& mark : locked->marks)
-    if (mark.event && !sight.event) sight.event = mark.event;
+  const auto found = std::ranges::find_if(locked->marks, &Mark::event);
+  if (found != locked->marks.end()) sight.event = found->event;
   return sight;
 }
 
 // True when the mark was reached, or when that will never be known.
-bool StreamCore::spin(const Mark& mark) const noexcept {
-  const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
-  port::Nanoseconds now = 0;
+bool StreamCore::spin(const Mark& mark) noexcept {
+  const port::Nanoseconds begin = hostNow(), give_up = begin + options_.spin_ns;
+  port::Nanoseconds now = begin, asked = begin;
   do {
-    if (reached(mark, true) != not_ready) return true;
-    const port::Nanoseconds again = hostNow() + (mark.word ? 0 : query_interval);
-    do __builtin_ia32_pause();
-    while ((now = hostNow()) < again);
+    const port::Nanoseconds submitting =
+        context->last_submission.load(std::memory_order_relaxed) + submission_time;
+    const bool ask = now >= asked + (now < submitting ? busy_query_interval : query_interval);
+    if (reached(mark, ask ? Ask::always : Ask::no) != not_ready) return true;
+    if (ask) asked = now;
+    __builtin_ia32_pause();
+    now = hostNow();
   } while (now < give_up);
-  return false;
+  return reached(mark, Ask::always) != not_ready;
 }
 
 void StreamCore::sleep() noexcept {
@@ -357,7 +380,7 @@ void StreamCore::run() noexcept {
       if (!sight.event) closeBatch(Tell::by_event);
       sleep();
     }
-    while (completeOldest(true)) {
+    while (completeOldest(Ask::always)) {
     }
   }
 }

@@ -10,9 +10,9 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 
 #include "backends/hip/encoder.h"
+#include "core/brief_mutex.h"
 
 namespace weft::hip {
 
@@ -36,9 +36,11 @@ class StreamCore {
   // is one, or by an event that a thread can sleep on.
   enum class Tell : uint8_t { by_word, by_event };
   void closeBatch(Tell tell) noexcept;
-  // Completes the oldest operation if it has ended and nobody else is at it. `ask`: where the word
-  // says no, ask the runtime.
-  bool completeOldest(bool ask) noexcept;
+  // Where words do not say that it has ended: is the runtime asked? A word written behind the very
+  // operation tells as soon as an event, unless the device is lost.
+  enum class Ask : uint8_t { no, where_no_word, always };
+  // Completes the oldest operation if it has ended and nobody else is at it.
+  bool completeOldest(Ask ask) noexcept;
   // The completion thread, until stop().
   void run() noexcept;
   void stop() noexcept;
@@ -120,23 +122,24 @@ class StreamCore {
   void push(Flight&& flight, const Mark* mark);
   void addMark(const Mark& mark);
   uint64_t progress() const noexcept;
-  Status reached(const Mark& mark, bool ask) const noexcept;
-  void look(Queue& queue, bool ask) noexcept;
-  bool take(Flight& flight, Status& status, bool ask) noexcept;
+  Status reached(const Mark& mark, Ask ask) noexcept;
+  bool look(Ask ask) noexcept;
+  bool popEnded(Flight& flight, Status& status) noexcept;
+  bool take(Flight& flight, Status& status, Ask ask) noexcept;
   void complete(Flight& flight, Status status) noexcept;
   void giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept;
   void tellStart(Flight& flight, port::Nanoseconds when) noexcept;
   void tellStartOfOldest() noexcept;
   bool waitForFlights() noexcept;
   Sight see() noexcept;
-  bool spin(const Mark& mark) const noexcept;
+  bool spin(const Mark& mark) noexcept;
   void sleep() noexcept;
 
   const StreamOptions options_;
   const bool has_word_;
   StreamHandle handle_ = nullptr;
   HostWord word_;
-  std::mutex submitting_;  // the order on the device is the order in the queue
+  BriefMutex submitting_;  // the order on the device is the order in the queue
   // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind. The
   // word has the lower half of its one.
   std::atomic<uint64_t> sequence_{0};
@@ -146,8 +149,9 @@ class StreamCore {
   uint64_t held_ = 0;  // the first flight behind the last thing that may hold it up
   // Whoever sets it completes flights: one at a time, in their order.
   std::atomic<bool> completing_{false};
-  Guarded<Queue> queue_;
-  std::condition_variable changed_;
+  Guarded<Queue, BriefMutex> queue_;
+  std::condition_variable_any changed_;
+  std::atomic<uint64_t> seen_{0};       // an event has told of the flights up to this one
   std::atomic<uint64_t> completed_{0};  // the last flight
   std::atomic<size_t> pending_{0};      // submitted and not finished
   std::atomic<size_t> queued_{0};       // of those, the ones in `queue_`
