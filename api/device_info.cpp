@@ -231,8 +231,8 @@ constexpr cl_device_info single_atomic_capabilities = 0x4231, double_atomic_capa
                          half_atomic_capabilities = 0x4233;
 
 std::vector<size_t> subGroupSizes(const Device& device) {
-  if (device.capabilities().max_sub_groups == 0) return {};
-  return {port::sub_group_sizes.begin(), port::sub_group_sizes.end()};
+  const auto& sizes = device.capabilities().sub_group_sizes;
+  return {sizes.begin(), sizes.end()};
 }
 
 std::vector<cl_uint> processors(const Device& device) {

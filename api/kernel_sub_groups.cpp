@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t dimensions = 3;
 
-size_t subGroupSize(const KernelOnDevice& k) { return k.code.info().subGroupSize(); }
+size_t subGroupSize(const KernelOnDevice& k) { return k.code.info().sub_group_size; }
 
 // What a query gets: nothing, a local size, or one number.
 enum class Input : uint8_t { none, local_size, number };

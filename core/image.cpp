@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 7;
+constexpr uint32_t format_version = 8;
 
 struct FileHeader {
   char magic[8];
@@ -157,9 +157,9 @@ void fields(S& s, ArgumentInfo& a) {
 template <class S>
 void fields(S& s, KernelInfo& k) {
   all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
-      k.required_sub_group_size, k.local_bytes, k.private_bytes, k.lane_context_bytes,
-      k.stack_bytes, k.uniform_groups, k.has_barriers, k.uses_printf, k.uses_device_queue,
-      k.is_block, k.split_hazards);
+      k.required_sub_group_size, k.sub_group_size, k.local_bytes, k.private_bytes,
+      k.lane_context_bytes, k.stack_bytes, k.uniform_groups, k.has_barriers, k.uses_printf,
+      k.uses_device_queue, k.is_block, k.split_hazards);
 }
 
 template <class S>

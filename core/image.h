@@ -104,6 +104,7 @@ struct KernelInfo {
   std::array<uint64_t, 3> required_local_size{0, 0, 0};  // 0: none
   std::array<uint64_t, 3> hinted_local_size{0, 0, 0};
   uint32_t required_sub_group_size = 0;  // 0: none
+  uint32_t sub_group_size = 0;           // where the device has sub-groups
   uint64_t local_bytes = 0;              // static local memory
   uint64_t private_bytes = 0;            // per work-item: CL_KERNEL_PRIVATE_MEM_SIZE
   uint64_t lane_context_bytes = 0;       // see CpuKernelEntry
@@ -117,11 +118,6 @@ struct KernelInfo {
   // No kernel to the application.
   bool is_block = false;
   uint32_t split_hazards = all_split_hazards;  // until the code was looked at
-
-  // On devices that run work-items as lanes.
-  uint32_t subGroupSize() const {
-    return required_sub_group_size ? required_sub_group_size : port::default_sub_group_size;
-  }
 };
 
 struct Image {

@@ -48,6 +48,18 @@ void keepNamesIn(std::vector<std::string>& names, const std::vector<std::string>
   });
 }
 
+// A kernel's sub-groups are of one size, whoever runs it.
+void dropSubGroups(Capabilities& all) {
+  const auto of_sub_groups = [](const std::string& name) {
+    return name.find("subgroup") != std::string::npos ||
+           name.find("sub_group") != std::string::npos;
+  };
+  all.max_sub_groups = 0;
+  all.sub_group_sizes.clear();
+  std::erase_if(all.language_extensions, of_sub_groups);
+  std::erase_if(all.language_features, of_sub_groups);
+}
+
 void restrict(Capabilities& all, const Capabilities& one) {
   all.compute_units += one.compute_units;
   least(all, one, least_sizes);
@@ -67,6 +79,7 @@ void restrict(Capabilities& all, const Capabilities& one) {
   keepNamesIn(all.language_extensions, one.language_extensions);
   keepNamesIn(all.language_features, one.language_features);
   all.shared_memory &= one.shared_memory;
+  if (all.sub_group_sizes != one.sub_group_sizes) dropSubGroups(all);
 }
 
 }  // namespace

@@ -165,7 +165,8 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.max_work_group_size = max_work_group;
   c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
   c.preferred_work_group_multiple = vectorLanes(target);
-  c.max_sub_groups = max_work_group / port::sub_group_sizes.front();
+  c.max_sub_groups = max_work_group / port::cpu_sub_group_sizes.front();
+  c.sub_group_sizes.assign(port::cpu_sub_group_sizes.begin(), port::cpu_sub_group_sizes.end());
   c.fp64 = true;
   c.fp16 = true;
   c.host_unified_memory = true;

@@ -96,7 +96,7 @@ int64_t Family::maxSubGroups(Run&, port::DeviceRequest& request) {
 // Of the kernel's sub-groups; 0: there is no such kernel.
 uint32_t Family::widthOf(const port::DeviceRequest& request) const {
   const auto kernel = module().find(request.kernel);
-  return kernel ? module().kernel(*kernel)->info.subGroupSize() : 0;
+  return kernel ? module().kernel(*kernel)->info.sub_group_size : 0;
 }
 
 // Of an invalid range: none.
@@ -106,7 +106,7 @@ Family::SubGroups Family::subGroupsOf(const port::DeviceRequest& request) const 
   const auto record = recordOf(*request.range, *kernel);
   if (!record) return {};
   const auto& local = record->local_size;
-  return {int64_t(local[0] * local[1] * local[2]), module().kernel(*kernel)->info.subGroupSize()};
+  return {int64_t(local[0] * local[1] * local[2]), module().kernel(*kernel)->info.sub_group_size};
 }
 
 }  // namespace weft::cpu

@@ -18,13 +18,19 @@ constexpr uint32_t base_alignment = 256;
 constexpr uint64_t most_grid_items = 0xffffffff;
 
 constexpr const char* language_extensions[] = {
-    "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_khr_extended_async_copies",
-    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",    "cl_ext_float_atomics",
+    "cl_khr_int64_base_atomics",        "cl_khr_int64_extended_atomics",
+    "cl_khr_extended_async_copies",     "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",       "cl_ext_float_atomics",
+    "cl_khr_subgroup_extended_types",   "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_non_uniform_vote", "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",          "cl_khr_subgroup_shuffle_relative",
 };
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",
     "__opencl_c_program_scope_global_variables",
     "__opencl_c_work_group_collective_functions",
+    "__opencl_c_subgroups",
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
@@ -103,6 +109,9 @@ void Device::describeDevice() {
   capabilities_.max_work_item_sizes = {count(Attribute::max_block_dim_x),
                                        count(Attribute::max_block_dim_y),
                                        count(Attribute::max_block_dim_z)};
+  capabilities_.max_sub_groups =
+      static_cast<uint32_t>(capabilities_.max_work_group_size / port::gpu_sub_group_size);
+  capabilities_.sub_group_sizes = {port::gpu_sub_group_size};
   capabilities_.preferred_work_group_multiple = count(Attribute::warp_size);
   context_->max_grid = {count(Attribute::max_grid_dim_x), count(Attribute::max_grid_dim_y),
                         count(Attribute::max_grid_dim_z)};

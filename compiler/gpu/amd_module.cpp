@@ -95,13 +95,44 @@ Value* isGlobal(Builder& builder, CallInst& call, unsigned) {
   return builder.CreateNot(builder.CreateOr(isLocal(builder, call, 0), is_private));
 }
 
-// Lanes exchange values within halves of a wave of 64, too: what a warp of 32 is to the program.
-Value* shuffleUp(Builder& builder, CallInst& call, unsigned) {
-  constexpr uint32_t lanes = 32, all = ~0u;
+// A warp of 32 is to the program what half of a wave of 64 is there: lanes exchange values within
+// halves.
+constexpr uint32_t lanes = 32;
+
+Value* laneOfWave(Builder& builder) {
+  constexpr uint32_t all = ~0u;
   Value* low = builder.CreateIntrinsic(Intrinsic::amdgcn_mbcnt_lo, {},
                                        {builder.getInt32(all), builder.getInt32(0)});
-  Value* lane =
-      builder.CreateIntrinsic(Intrinsic::amdgcn_mbcnt_hi, {}, {builder.getInt32(all), low});
+  return builder.CreateIntrinsic(Intrinsic::amdgcn_mbcnt_hi, {}, {builder.getInt32(all), low});
+}
+
+Value* shuffleIndex(Builder& builder, CallInst& call, unsigned) {
+  Value* half = builder.CreateAnd(laneOfWave(builder), builder.getInt32(lanes));
+  Value* from = builder.CreateAnd(call.getArgOperand(2), builder.getInt32(lanes - 1));
+  return builder.CreateIntrinsic(
+      Intrinsic::amdgcn_ds_bpermute, {},
+      {builder.CreateShl(builder.CreateOr(half, from), 2), call.getArgOperand(1)});
+}
+
+Value* ballotOf(Builder& builder, Value* holds) {
+  Value* wave = builder.CreateIntrinsic(Intrinsic::amdgcn_ballot, {builder.getInt64Ty()}, {holds});
+  Value* half = builder.CreateAnd(laneOfWave(builder), builder.getInt32(lanes));
+  Value* shifted = builder.CreateLShr(wave, builder.CreateZExt(half, builder.getInt64Ty()));
+  return builder.CreateTrunc(shifted, builder.getInt32Ty());
+}
+Value* ballot(Builder& builder, CallInst& call, unsigned) {
+  return builder.CreateAnd(ballotOf(builder, call.getArgOperand(1)), call.getArgOperand(0));
+}
+Value* activeLanes(Builder& builder, CallInst&, unsigned) {
+  return ballotOf(builder, builder.getTrue());
+}
+Value* meet(Builder& builder, CallInst&, unsigned) {
+  builder.CreateIntrinsic(Intrinsic::amdgcn_wave_barrier, {}, {});
+  return nullptr;
+}
+
+Value* shuffleUp(Builder& builder, CallInst& call, unsigned) {
+  Value* lane = laneOfWave(builder);
   Value* in_half = builder.CreateAnd(lane, builder.getInt32(lanes - 1));
   Value* by = call.getArgOperand(2);
   Value* from =
@@ -135,6 +166,10 @@ constexpr Row rows[] = {
     {"isspacep.shared", isLocal},
     {"isspacep.global", isGlobal},
     {"shfl.sync.up.i32", shuffleUp},
+    {"shfl.sync.idx.i32", shuffleIndex},
+    {"vote.ballot.sync", ballot},
+    {"activemask", activeLanes},
+    {"bar.warp.sync", meet},
 };
 
 const Row* find(llvm::StringRef name) {

@@ -18,6 +18,23 @@ constexpr const char* slots_name = "weft.group_slots";
 
 Value* lanes(Builder& builder, llvm::CallInst&) { return builder.getInt32(warp_size); }
 
+Value* shuffle(Builder& builder, llvm::CallInst& call) {
+  return builder.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, {},
+                                 {call.getArgOperand(2), call.getArgOperand(0),
+                                  call.getArgOperand(1), builder.getInt32(warp_size - 1)});
+}
+Value* here(Builder& builder, llvm::CallInst&) {
+  return builder.CreateIntrinsic(llvm::Intrinsic::nvvm_activemask, {}, {});
+}
+Value* ballot(Builder& builder, llvm::CallInst& call) {
+  Value* holds = builder.CreateIsNotNull(call.getArgOperand(0));
+  return builder.CreateIntrinsic(llvm::Intrinsic::nvvm_vote_ballot_sync, {},
+                                 {call.getArgOperand(1), holds});
+}
+Value* meet(Builder& builder, llvm::CallInst& call) {
+  return builder.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {call.getArgOperand(0)});
+}
+
 // Lanes that the group does not have are no members: nobody waits for them.
 Value* shuffleUp(Builder& builder, llvm::CallInst& call) {
   Value* members = call.getArgOperand(2);
@@ -51,12 +68,14 @@ Value* slotForEach(Builder&, llvm::CallInst& call) {
 struct Query {
   llvm::StringLiteral name;
   Value* (*answer)(Builder& builder, llvm::CallInst& call);
+  // Null: work-group functions do without.
   Value* (*answer_alone)(Builder& builder, llvm::CallInst& call);
 };
 constexpr Query queries[] = {
-    {"__weft_lanes", lanes, oneLane},
-    {"__weft_shuffle_up", shuffleUp, itself},
-    {"__weft_group_slots", slots, slotForEach},
+    {"__weft_lanes", lanes, oneLane},         {"__weft_sub_group_width", lanes, oneLane},
+    {"__weft_here", here, nullptr},           {"__weft_meet", meet, nullptr},
+    {"__weft_ballot", ballot, nullptr},       {"__weft_shuffle", shuffle, nullptr},
+    {"__weft_shuffle_up", shuffleUp, itself}, {"__weft_group_slots", slots, slotForEach},
 };
 
 }  // namespace
@@ -70,7 +89,7 @@ Value* answerSubGroup(Builder& builder, llvm::CallInst& call) {
 void makeSubGroupsOfOne(llvm::Module& module) {
   for (const Query& query : queries) {
     llvm::Function* const asked = module.getFunction(query.name);
-    if (!asked) continue;
+    if (!asked || !query.answer_alone) continue;
     for (llvm::User* user : llvm::make_early_inc_range(asked->users())) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(user);
       if (!call || call->getCalledFunction() != asked) continue;

@@ -1,4 +1,5 @@
-// What the library's own work-group functions (builtins/cl/own_work_group.cl) ask of the target.
+// What the library's own functions of groups (builtins/cl/own_work_group.cl, own_sub_group.cl) ask
+// of the target.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

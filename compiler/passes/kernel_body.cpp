@@ -156,7 +156,7 @@ KernelBody makeBody(Function& kernel, llvm::TargetMachine& machine, KernelInfo& 
   for (auto& [index, type] : structs)
     lowerStructArgument(*body.function, index, type.type, type.alignment);
   info.local_bytes = placeLocalVariables(body);
-  body.sub_groups = lowerSubGroupQueries(*body.function, body.firstHidden(), info.subGroupSize());
+  body.sub_groups = lowerSubGroupQueries(*body.function, body.firstHidden(), info.sub_group_size);
   lowerWorkItemQueries(*body.function, body.firstHidden());
   simplify(*body.function, machine, optimize);
   return body;

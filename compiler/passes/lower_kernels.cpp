@@ -101,9 +101,11 @@ llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
         llvm::find_if(kernels, [&](const KernelInfo& k) { return k.name == kernel->getName(); });
     if (info == kernels.end())
       return llvm::createStringError("no description of kernel '" + kernel->getName() + "'");
-    if (!llvm::is_contained(port::sub_group_sizes, info->subGroupSize()))
+    info->sub_group_size =
+        info->required_sub_group_size ? info->required_sub_group_size : port::cpu_sub_group_size;
+    if (!llvm::is_contained(port::cpu_sub_group_sizes, info->sub_group_size))
       return llvm::createStringError("kernel '" + kernel->getName() + "' requires sub-groups of " +
-                                     llvm::Twine(info->subGroupSize()) + " work-items");
+                                     llvm::Twine(info->sub_group_size) + " work-items");
     lowerKernel(*kernel, machine, *info, options);
   }
   dropConvergence(module);

@@ -54,6 +54,11 @@ constexpr std::array<llvm::StringLiteral, 3> meetings = {
     "_Z17sub_group_barrierj12memory_scope",
 };
 
+// Of lanes that run side by side, which GPUs answer (compiler/gpu/sub_groups.cpp).
+constexpr std::array<llvm::StringLiteral, 7> exchanges = {
+    "__weft_lanes",   "__weft_here",       "__weft_meet",       "__weft_ballot",
+    "__weft_shuffle", "__weft_shuffle_up", "__weft_group_slots"};
+
 const Query* findQuery(llvm::StringRef name) {
   const auto* found = llvm::find_if(queries, [&](const Query& q) { return q.name == name; });
   return found == queries.end() ? nullptr : found;
@@ -117,6 +122,7 @@ class QueryLowering {
 
 bool isWorkItemQuery(const llvm::Function& function) {
   return function.isDeclaration() && (findQuery(function.getName()) != nullptr ||
+                                      llvm::is_contained(exchanges, function.getName()) ||
                                       isAddressQuery(function) || isSubGroupQuery(function));
 }
 

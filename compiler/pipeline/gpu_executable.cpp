@@ -51,6 +51,18 @@ llvm::Error checkArguments(const Image& image) {
   return llvm::Error::success();
 }
 
+llvm::Error settleSubGroups(Image& image) {
+  for (KernelInfo& kernel : image.kernels) {
+    kernel.sub_group_size = port::gpu_sub_group_size;
+    if (kernel.required_sub_group_size != 0 &&
+        kernel.required_sub_group_size != port::gpu_sub_group_size)
+      return llvm::createStringError(
+          "kernel '" + kernel.name + "': the device has no sub-groups of " +
+          std::to_string(kernel.required_sub_group_size) + " work-items");
+  }
+  return llvm::Error::success();
+}
+
 // Nobody would run them there.
 llvm::Error checkConstructors(const llvm::Module& module) {
   if (!hasConstructors(module)) return llvm::Error::success();
@@ -224,6 +236,7 @@ llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
   const bool is_spirv = target.kind == port::TargetKind::spirv;
   const llvm::StringSet<> own = definedFunctions(module);
   if (is_spirv) useStandardFunctions(module, own);
+  useOwnGroupFunctions(module, !is_spirv);
   if (llvm::Error error = linkBuiltins(module)) return error;
   if (is_spirv) useStandardFunctions(module, own);
   return defineOwnMath(module);
@@ -251,13 +264,13 @@ port::Target machineTarget(const Image& image) {
 llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine,
                               const Options& options, Image& image) {
   if (llvm::Error error = checkArguments(image)) return error;
+  if (llvm::Error error = settleSubGroups(image)) return error;
   if (llvm::Error error = checkConstructors(module)) return error;
   llvm::StripDebugInfo(module);
   markPrintf(module, image.kernels);
   lowerPrintfToRecords(module);
   if (image.target.kind != port::TargetKind::spirv) useNativeMath(module, options.relaxed_math);
   if (llvm::Error error = linkFunctions(module, image.target)) return error;
-  if (llvm::Error error = defineOwnWorkGroupFunctions(module)) return error;
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);

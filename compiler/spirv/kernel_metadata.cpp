@@ -55,6 +55,8 @@ class Description {
         return set("reqd_work_group_size", numbers(mode.operands));
       case spv::ExecutionMode::LocalSizeHint:
         return set("work_group_size_hint", numbers(mode.operands));
+      case spv::ExecutionMode::SubgroupSize:
+        return set("intel_reqd_sub_group_size", numbers(mode.operands));
       case spv::ExecutionMode::LocalSizeId: {
         std::vector<uint32_t> sizes;
         for (const Id id : mode.operands) sizes.push_back(static_cast<uint32_t>(reader.number(id)));

@@ -30,8 +30,10 @@ using MemorySpace = uint32_t;
 inline constexpr MemorySpace host_space = 0;
 
 // What a sub-group of the CPU device may be: lanes that follow each other, so any size would do.
-inline constexpr std::array<uint32_t, 3> sub_group_sizes = {8, 16, 32};
-inline constexpr uint32_t default_sub_group_size = 16;
+inline constexpr std::array<uint32_t, 3> cpu_sub_group_sizes = {8, 16, 32};
+inline constexpr uint32_t cpu_sub_group_size = 16;  // where a kernel does not ask for one
+// A warp; a wave, or half of one.
+inline constexpr uint32_t gpu_sub_group_size = 32;
 
 // Which memory of the host kernels can use in place, at the host's own addresses. The bits are
 // those of cl_device_svm_capabilities.
@@ -84,7 +86,8 @@ struct Capabilities {
   size_t max_work_group_size = 1;
   std::array<size_t, 3> max_work_item_sizes{1, 1, 1};
   size_t preferred_work_group_multiple = 1;
-  uint32_t max_sub_groups = 0;  // in a work-group; 0: the device has no sub-groups
+  uint32_t max_sub_groups = 0;            // in a work-group; 0: the device has no sub-groups
+  std::vector<uint32_t> sub_group_sizes;  // that kernels may require
 
   uint64_t global_memory_bytes = 0;
   uint64_t max_allocation_bytes = 0;

@@ -32,8 +32,10 @@ class Amd : public test::CompilerTest, public testing::WithParamInterface<Proces
     port::CompileRequest made = request(source, options);
     made.target = {port::TargetKind::amdgcn, GetParam().name, GetParam().features};
     for (const char* macro : {"__opencl_c_generic_address_space", "__opencl_c_atomic_order_acq_rel",
-                              "__opencl_c_atomic_order_seq_cst", "__opencl_c_atomic_scope_device"})
+                              "__opencl_c_atomic_order_seq_cst", "__opencl_c_atomic_scope_device",
+                              "__opencl_c_subgroups"})
       made.features.feature_macros.emplace_back(macro);
+    made.features.extensions.emplace_back("cl_khr_subgroup_ballot");
     return made;
   }
   Image built(const std::string& source, const std::string& options = "-cl-std=CL3.0") {
@@ -173,6 +175,21 @@ TEST_P(Amd, TheBytesThatCalledFunctionsTouchAreKnown) {
     EXPECT_TRUE(arguments[1].accesses[0].writes);
     EXPECT_EQ(arguments[1].accesses[0].bytes, 12u);
   }
+}
+
+// Of halves of a wave where that has 64 lanes.
+TEST_P(Amd, SubGroups) {
+  const Image image = built(
+      "#pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable\n"
+      "kernel void f(global ulong* a) {\n"
+      "  if (a[get_global_id(0)] & 1) a[0] = sub_group_ballot(1).x;\n"
+      "  sub_group_barrier(CLK_GLOBAL_MEM_FENCE);\n"
+      "  a[get_global_id(0)] = sub_group_reduce_max(a[get_sub_group_local_id()]);\n"
+      "}",
+      "-cl-std=CL3.0");
+  EXPECT_EQ(image.kernels[0].sub_group_size, 32u);
+  const std::string symbols = readelf(image, "--symbols --dyn-symbols");
+  EXPECT_FALSE(std::regex_search(symbols, std::regex(" UND +\\w"))) << symbols;
 }
 
 constexpr char corpus_options[] = "-cl-std=CL3.0 -DBLUR_TILE=16 -DBLUR_RADIUS=3 -DBINS=256";

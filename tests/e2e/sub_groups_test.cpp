@@ -14,6 +14,13 @@ class SubGroups : public Programs {
     Programs::SetUp();
     if (!deviceInfo<cl_uint>(CL_DEVICE_MAX_NUM_SUB_GROUPS))
       GTEST_SKIP() << "the device has no sub-groups";
+    size_t sizes[8] = {};
+    ASSERT_EQ(cl.clGetDeviceInfo(testDevice(), CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes,
+                                 nullptr),
+              CL_SUCCESS);
+    width = static_cast<int>(sizes[0]);
+    head =
+        "__attribute__((intel_reqd_sub_group_size(" + std::to_string(width) + "))) kernel void k(";
   }
   // The kernel "k" of an output, for `items` work-items.
   std::vector<cl_int> results(const std::string& source, Range range) {
@@ -25,10 +32,10 @@ class SubGroups : public Programs {
     run(k, range);
     return download<cl_int>(out);
   }
-};
 
-constexpr int width = 8;
-const std::string head = "__attribute__((intel_reqd_sub_group_size(8))) kernel void k(";
+  int width = 0;  // the least that the device has
+  std::string head;
+};
 
 TEST_F(SubGroups, AreLanesInTheLinearOrder) {
   const auto values = results(head +
@@ -43,7 +50,8 @@ TEST_F(SubGroups, AreLanesInTheLinearOrder) {
       const int lane = (y % 4) * 5 + x, items = y < 8 ? 20 : 15;
       const int id = lane / width, size = std::min(width, items - id * width);
       EXPECT_EQ(values[y * 5 + x], id * 1000 + lane % width * 10 + size +
-                                       100000 * ((items + width - 1) / width) + 30000000)
+                                       100000 * ((items + width - 1) / width) +
+                                       10000000 * ((20 + width - 1) / width))
           << x << " " << y;
     }
   }
@@ -105,18 +113,31 @@ TEST_F(SubGroups, NonUniformFunctionsSeeTheLanesThatAreThere) {
                   "  r += sub_group_ballot(lane > 2).x << 8;\n"
                   "  out[get_global_id(0)] = r; }",
               {{32}, {16}});
+  const int members = std::min(width, 16);
+  const auto is_there = [](int lane) { return lane % 4 != 0; };
+  const auto sum = [&](const auto& of) {
+    int result = 0;
+    for (int lane = 0; lane < members; ++lane) result += is_there(lane) ? of(lane) : 0;
+    return result;
+  };
+  const int odd = sum([](int lane) { return lane % 2 << lane; });
+  const int even = sum([](int lane) { return lane % 2 ? 0 : lane; });
+  const int above_two = sum([](int lane) { return (lane > 2) << lane; });
   for (int i = 0; i < 32; ++i) {
-    const int lane = i % width;
-    if (lane % 4 == 0) {
+    const int lane = i % 16 % width;
+    if (!is_there(lane)) {
       EXPECT_EQ(values[i], -1) << i;
       continue;
     }
-    // Of the lanes 1, 2, 3, 5, 6, 7 in the loop, the least that is still there is elected.
+    // Of those that are still in the loop the least is elected.
     int elected = 0;
-    for (int turn = 0; turn < lane; ++turn)
-      elected += lane == (turn < 1 ? 1 : turn < 2 ? 2 : turn < 3 ? 3 : turn < 5 ? 5 : turn + 1);
-    const int own = lane & 1 ? 0b10101010 : 1000 + 2 + 6;
-    EXPECT_EQ(values[i], own + (elected << 16) + (0b11101000 << 8)) << i;
+    for (int turn = 0; turn < lane; ++turn) {
+      int least = turn + 1;
+      while (!is_there(least)) ++least;
+      elected += lane == least;
+    }
+    const int own = lane % 2 ? odd : 1000 + even;
+    EXPECT_EQ(values[i], own + (elected << 16) + (above_two << 8)) << i;
   }
 }
 
@@ -130,8 +151,8 @@ TEST_F(SubGroups, ValuesMoveBetweenLanes) {
                   "  long r = sub_group_rotate((long)lane << 40, 3) >> 40;\n"
                   "  int c = sub_group_clustered_reduce_mul(lane + 1, 2u);\n"
                   "  out[get_global_id(0)] = d.w + 10 * s + 1000 * r + 10000 * c; }",
-              {{24}, {8}});
-  for (int i = 0; i < 24; ++i) {
+              {{size_t(3 * width)}, {size_t(width)}});
+  for (int i = 0; i < 3 * width; ++i) {
     const int lane = i % width, pair = lane / 2 * 2;
     EXPECT_EQ(values[i], 3 + 10 * (lane ^ 5) * 3 + 1000 * ((lane + 3) % width) +
                              10000 * (pair + 1) * (pair + 2))

@@ -76,6 +76,25 @@ TEST(CommonCapabilities, BelongToTheFirstWhereTheyAreOneDevices) {
   EXPECT_TRUE(all.units.empty());
 }
 
+TEST(CommonCapabilities, HaveSubGroupsOnlyWhereTheyAreOfOneSize) {
+  port::Capabilities members[] = {gpu(), gpu()};
+  for (port::Capabilities& member : members) {
+    member.max_sub_groups = 32;
+    member.sub_group_sizes = {32};
+    member.language_extensions = {"cl_khr_subgroup_shuffle"};
+  }
+  const port::Capabilities* each[] = {&members[0], &members[1]};
+  const port::Capabilities alike = common(each);
+  EXPECT_EQ(alike.max_sub_groups, 32u);
+  EXPECT_EQ(alike.language_extensions, Names{"cl_khr_subgroup_shuffle"});
+  members[1].sub_group_sizes = {8, 16, 32};
+  const port::Capabilities unlike = common(each);
+  EXPECT_EQ(unlike.max_sub_groups, 0u);
+  EXPECT_TRUE(unlike.sub_group_sizes.empty());
+  EXPECT_TRUE(unlike.language_extensions.empty());
+  EXPECT_EQ(unlike.language_features, Names{"__opencl_c_atomic_order_seq_cst"});
+}
+
 TEST(CommonCapabilities, HaveNoImageLimitsWithoutImages) {
   port::Capabilities members[] = {gpu(), cpu()};
   members[1].images = false;

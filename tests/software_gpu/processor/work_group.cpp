@@ -1,5 +1,6 @@
 #include "tests/software_gpu/processor/work_group.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -19,11 +20,25 @@ struct WorkItem {
   Fiber* fiber = nullptr;
 };
 
-// Work-items that exchange values. The next exchange cannot end before all have read this one's.
-struct Warp {
-  std::array<uint32_t, warp_size> given{}, exchanged{};
-  uint32_t arrived = 0;
+// Work-items of a warp that exchange values: one for each set of lanes that is at it.
+struct Exchange {
+  uint32_t members = 0, arrived = 0;
+  std::array<uint32_t, warp_size> given{};
   std::vector<WorkItem> parked;
+};
+
+// A work-item that asks which lanes are here with it.
+struct Asking {
+  WorkItem item;
+  const void* place;  // in the code
+};
+
+struct Warp {
+  std::vector<Exchange> exchanges;
+  // What each lane got from its last one: the lanes here, or all lanes' values.
+  std::array<std::array<uint32_t, warp_size>, warp_size> exchanged{};
+  std::array<uint32_t, warp_size> here{};
+  std::vector<Asking> asking;
 };
 
 // The group that a thread runs. A fiber runs one item after the other; the first time one of them
@@ -89,12 +104,32 @@ void resume(std::vector<WorkItem>& items) {
   group.resuming.clear();
 }
 
+// Once nobody else can go on: those lanes are here that stand at one place in the code. The first
+// place goes first, so that who has left a loop waits for who is still in it, as far as code lies
+// in the program's order. True when somebody asked.
+bool answerWhoIsHere() {
+  for (Warp& warp : group.warps) {
+    if (warp.asking.empty()) continue;
+    const void* const place = std::ranges::min_element(warp.asking, {}, &Asking::place)->place;
+    uint32_t here = 0;
+    for (const Asking& asking : warp.asking)
+      if (asking.place == place) here |= 1u << asking.item.linear % warp_size;
+    std::erase_if(warp.asking, [&](const Asking& asking) {
+      if (asking.place != place) return false;
+      warp.here[asking.item.linear % warp_size] = here;
+      group.ready.push_back(asking.item);
+      return true;
+    });
+  }
+  return !group.ready.empty();
+}
+
 void runGroup() {
   group.next = group.finished = 0;
   startItems();
   // Every item has finished or waits.
   while (group.finished < group.items) {
-    if (!group.ready.empty())
+    if (!group.ready.empty() || answerWhoIsHere())
       resume(group.ready);
     else if (!group.waiting.empty())
       resume(group.waiting);
@@ -103,22 +138,24 @@ void runGroup() {
   }
 }
 
-// Waits until all lanes of `members` have given a value.
-const Warp& exchange(uint32_t members, uint32_t value) {
+// Waits until all lanes of `members` have given a value; returns all of these.
+const std::array<uint32_t, warp_size>& exchange(uint32_t members, uint32_t value) {
   const uint32_t lane = group.item.linear % warp_size;
   Warp& warp = group.warps[group.item.linear / warp_size];
-  warp.given[lane] = value;
-  warp.arrived |= 1u << lane;
-  if ((warp.arrived & members) != members) {
-    warp.parked.push_back(group.item);
+  auto at = std::ranges::find(warp.exchanges, members, &Exchange::members);
+  if (at == warp.exchanges.end()) at = warp.exchanges.insert(at, Exchange{members, 0, {}, {}});
+  at->given[lane] = value;
+  at->arrived |= 1u << lane;
+  if ((at->arrived & members) != members) {
+    at->parked.push_back(group.item);
     group.item.fiber->leave();
-    return warp;
+    return warp.exchanged[lane];
   }
-  warp.exchanged = warp.given;
-  warp.arrived &= ~members;
-  group.ready.insert(group.ready.end(), warp.parked.begin(), warp.parked.end());
-  warp.parked.clear();
-  return warp;
+  warp.exchanged[lane] = at->given;
+  for (const WorkItem& item : at->parked) warp.exchanged[item.linear % warp_size] = at->given;
+  group.ready.insert(group.ready.end(), at->parked.begin(), at->parked.end());
+  warp.exchanges.erase(at);
+  return warp.exchanged[lane];
 }
 
 // PTX's shfl.sync with segments of a whole warp: the value of the lane that `source` names, or
@@ -126,9 +163,25 @@ const Warp& exchange(uint32_t members, uint32_t value) {
 template <class Source>
 uint32_t shuffle(uint32_t members, uint32_t value, Source&& source) {
   const uint32_t lane = group.item.linear % warp_size;
-  const Warp& warp = exchange(members, value);
+  const auto& values = exchange(members, value);
   const uint32_t from = source(lane);
-  return from < warp_size ? warp.exchanged[from] : value;
+  return from < warp_size ? values[from] : value;
+}
+
+uint32_t ballot(uint32_t members, bool holds) {
+  const auto& values = exchange(members, holds ? 1 : 0);
+  uint32_t lanes = 0;
+  for (uint32_t lane = 0; lane < warp_size; ++lane)
+    if (members >> lane & 1) lanes |= values[lane] << lane;
+  return lanes;
+}
+
+uint32_t whoIsHere(const void* place) {
+  Warp& warp = group.warps[group.item.linear / warp_size];
+  const uint32_t lane = group.item.linear % warp_size;
+  warp.asking.push_back({group.item, place});
+  group.item.fiber->leave();
+  return warp.here[lane];
 }
 
 void makeLocal(size_t bytes) {
@@ -202,6 +255,14 @@ WEFT_SIMT_SHUFFLE(up, lane - by)
 WEFT_SIMT_SHUFFLE(down, lane + by)
 WEFT_SIMT_SHUFFLE(bfly, lane ^ by)
 WEFT_SIMT_SHUFFLE(idx, by % weft::software::warp_size + 0 * lane)
+
+WEFT_SIMT uint32_t weft_simt_vote_ballot_sync(uint32_t members, uint8_t holds) {
+  return weft::software::ballot(members, holds & 1);
+}
+WEFT_SIMT void weft_simt_bar_warp_sync(uint32_t members) { weft::software::exchange(members, 0); }
+WEFT_SIMT [[gnu::noinline]] uint32_t weft_simt_activemask() {
+  return weft::software::whoIsHere(__builtin_return_address(0));
+}
 
 WEFT_SIMT void weft_simt_barrier0() {
   group.waiting.push_back(group.item);

@@ -1,0 +1,231 @@
+// OpenCL C 6.15.19 and the cl_khr_subgroup_* extensions where the lanes of a sub-group run side by
+// side and hand values to each other. What needs no other lane is sub_group.def's and its sources'.
+// Loops go the same number of rounds in all lanes that take part: each round is an exchange.
+#include "types.def"
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+
+// The target's own (compiler/gpu/sub_groups.h). Masks have a bit for each lane of the sub-group;
+// all lanes of a mask have to come, with the same one.
+uint __weft_lanes(void) __attribute__((const));
+// The lanes that are here.
+uint __weft_here(void) __attribute__((convergent));
+void __weft_meet(uint mask) __attribute__((convergent));
+// The lanes of the mask whose predicate holds.
+uint __weft_ballot(int predicate, uint mask) __attribute__((convergent));
+// x of that lane; anything where it is not one of the mask.
+uint __weft_shuffle(uint x, uint lane, uint mask) __attribute__((convergent));
+
+typedef struct {
+  uint lane, members;
+  uint all;  // the mask of all members
+} Member;
+
+INLINE Member self(void) {
+  const uint lanes = __weft_lanes();
+  const uint item = (uint)get_local_linear_id();
+  const uint items = (uint)get_local_size(0) * (uint)get_local_size(1) * (uint)get_local_size(2);
+  const uint rest = items - item / lanes * lanes;
+  const uint members = rest < lanes ? rest : lanes;
+  return (Member){item % lanes, members, ~0u >> (32 - members)};
+}
+INLINE bool has(uint mask, uint lane) { return mask >> lane & 1; }
+INLINE uint lowest(uint mask) { return (uint)ctz(mask); }
+
+OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags) {
+  __weft_meet(self().all);
+  atomic_work_item_fence(flags, memory_order_acq_rel, memory_scope_work_group);
+  __weft_meet(self().all);
+}
+OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope) {
+  __weft_meet(self().all);
+  atomic_work_item_fence(flags, memory_order_acq_rel, scope);
+  __weft_meet(self().all);
+}
+
+#define DEFINE_TAKE(T)                                                   \
+  INLINE T take_##T(T x, uint lane, uint mask) {                         \
+    union {                                                              \
+      T value;                                                           \
+      uint words[(sizeof(T) + 3) / 4];                                   \
+    } u;                                                                 \
+    if (sizeof(T) < 4) u.words[0] = 0;                                   \
+    u.value = x;                                                         \
+    for (uint i = 0; i < (sizeof(T) + 3) / 4; ++i)                       \
+      u.words[i] = __weft_shuffle(u.words[i], lane, mask);               \
+    return u.value;                                                      \
+  }
+
+#define COMBINE_add(a, b) ((a) + (b))
+#define COMBINE_mul(a, b) ((a) * (b))
+#define COMBINE_min(a, b) ((b) < (a) ? (b) : (a))
+#define COMBINE_max(a, b) ((b) > (a) ? (b) : (a))
+#define COMBINE_and(a, b) ((a) & (b))
+#define COMBINE_or(a, b) ((a) | (b))
+#define COMBINE_xor(a, b) ((a) ^ (b))
+#define COMBINE_logical_and(a, b) ((a) && (b))
+#define COMBINE_logical_or(a, b) ((a) || (b))
+#define COMBINE_logical_xor(a, b) (!(a) != !(b))
+
+// Of all lanes, which the program promises to be there.
+#define DEFINE_UNIFORM(T, name, identity)                                    \
+  INLINE T scan_##name##_##T(T x, Member m) {                                \
+    for (uint distance = 1; distance < m.members; distance *= 2) {           \
+      const T below = take_##T(x, m.lane - distance, m.all);                 \
+      if (m.lane >= distance) x = COMBINE_##name(below, x);                  \
+    }                                                                        \
+    return x;                                                                \
+  }                                                                          \
+  OVERLOAD T __weft_own_sub_group_reduce_##name(T x) {                       \
+    const Member m = self();                                                 \
+    return take_##T(scan_##name##_##T(x, m), m.members - 1, m.all);          \
+  }                                                                          \
+  OVERLOAD T __weft_own_sub_group_scan_inclusive_##name(T x) {               \
+    return scan_##name##_##T(x, self());                                     \
+  }                                                                          \
+  OVERLOAD T __weft_own_sub_group_scan_exclusive_##name(T x) {               \
+    const Member m = self();                                                 \
+    const T below = take_##T(scan_##name##_##T(x, m), m.lane - 1, m.all);    \
+    return m.lane ? below : (T)(identity);                                   \
+  }
+
+// Of the lanes of `mask` which are among those of `of` that are below `end`, in their order;
+// `identity` where there are none.
+#define DEFINE_FOLD(T, name, identity)                                       \
+  INLINE T fold_##name##_##T(T x, uint mask, uint end) {                     \
+    T result = (T)(identity);                                                \
+    bool any = false;                                                        \
+    for (uint rest = mask; rest; rest &= rest - 1) {                         \
+      const uint lane = lowest(rest);                                        \
+      const T next = take_##T(x, lane, mask);                                \
+      if (lane >= end) continue;                                             \
+      result = any ? (T)COMBINE_##name(result, next) : next;                 \
+      any = true;                                                            \
+    }                                                                        \
+    return result;                                                           \
+  }
+// `truth` makes a truth value of what logical operations get.
+#define DEFINE_NON_UNIFORM(T, name, identity, truth)                                     \
+  DEFINE_FOLD(T, name, identity)                                                         \
+  OVERLOAD T __weft_own_sub_group_non_uniform_reduce_##name(T x) {                       \
+    return fold_##name##_##T(truth x, __weft_here(), 32);                                \
+  }                                                                                      \
+  OVERLOAD T __weft_own_sub_group_non_uniform_scan_inclusive_##name(T x) {               \
+    return fold_##name##_##T(truth x, __weft_here(), self().lane + 1);                   \
+  }                                                                                      \
+  OVERLOAD T __weft_own_sub_group_non_uniform_scan_exclusive_##name(T x) {               \
+    return fold_##name##_##T(truth x, __weft_here(), self().lane);                       \
+  }                                                                                      \
+  OVERLOAD T __weft_own_sub_group_clustered_reduce_##name(T x, uint cluster) {           \
+    const uint mask = __weft_here(), lane = self().lane, begin = lane - lane % cluster;  \
+    const T own = truth x;                                                               \
+    T result = (T)(identity);                                                            \
+    bool any = false;                                                                    \
+    for (uint i = 0; i < cluster; ++i) {                                                 \
+      const T next = take_##T(own, begin + i, mask);                                     \
+      if (!has(mask, begin + i)) continue;                                               \
+      result = any ? (T)COMBINE_##name(result, next) : next;                             \
+      any = true;                                                                        \
+    }                                                                                    \
+    return result;                                                                       \
+  }
+#define DEFINE_ARITHMETIC(T, least, greatest)    \
+  DEFINE_UNIFORM(T, add, 0)                      \
+  DEFINE_UNIFORM(T, min, greatest)               \
+  DEFINE_UNIFORM(T, max, least)                  \
+  DEFINE_NON_UNIFORM(T, add, 0, )                \
+  DEFINE_NON_UNIFORM(T, mul, 1, )                \
+  DEFINE_NON_UNIFORM(T, min, greatest, )         \
+  DEFINE_NON_UNIFORM(T, max, least, )
+#define DEFINE_BITWISE(T)             \
+  DEFINE_NON_UNIFORM(T, and, -1, )    \
+  DEFINE_NON_UNIFORM(T, or, 0, )      \
+  DEFINE_NON_UNIFORM(T, xor, 0, )
+
+// Uniform ones.
+OVERLOAD int __weft_own_sub_group_all(int predicate) {
+  const uint all = self().all;
+  return __weft_ballot(predicate, all) == all;
+}
+OVERLOAD int __weft_own_sub_group_any(int predicate) {
+  return __weft_ballot(predicate, self().all) != 0;
+}
+
+OVERLOAD int __weft_own_sub_group_elect(void) { return self().lane == lowest(__weft_here()); }
+OVERLOAD int __weft_own_sub_group_non_uniform_all(int predicate) {
+  const uint mask = __weft_here();
+  return __weft_ballot(predicate, mask) == mask;
+}
+OVERLOAD int __weft_own_sub_group_non_uniform_any(int predicate) {
+  return __weft_ballot(predicate, __weft_here()) != 0;
+}
+OVERLOAD uint4 __weft_own_sub_group_ballot(int predicate) {
+  return (uint4)(__weft_ballot(predicate, __weft_here()), 0, 0, 0);
+}
+
+#define DEFINE_BROADCASTS(n, V, T)                                                           \
+  DEFINE_TAKE(T##n)                                                                          \
+  OVERLOAD T##n __weft_own_sub_group_broadcast(T##n x, uint source) {                        \
+    return take_##T##n(x, source, self().all);                                               \
+  }                                                                                          \
+  OVERLOAD T##n __weft_own_sub_group_non_uniform_broadcast(T##n x, uint source) {            \
+    return take_##T##n(x, source, __weft_here());                                            \
+  }
+#define LANE self().lane
+#define DEFINE_EXCHANGE(name, T, from, parameters)                       \
+  OVERLOAD T __weft_own_sub_group_##name parameters {                    \
+    return take_##T(x, from, __weft_here());                             \
+  }
+#define ROTATED(cluster) (LANE - LANE % (cluster) + (LANE + (uint)delta) % (cluster))
+#define DEFINE_SCALAR(T)                                                              \
+  OVERLOAD T __weft_own_sub_group_broadcast_first(T x) {                              \
+    const uint mask = __weft_here();                                                  \
+    return take_##T(x, lowest(mask), mask);                                           \
+  }                                                                                   \
+  DEFINE_EXCHANGE(shuffle, T, source, (T x, uint source))                             \
+  DEFINE_EXCHANGE(shuffle_xor, T, LANE ^ mask, (T x, uint mask))                      \
+  DEFINE_EXCHANGE(shuffle_up, T, LANE - delta, (T x, uint delta))                     \
+  DEFINE_EXCHANGE(shuffle_down, T, LANE + delta, (T x, uint delta))                   \
+  DEFINE_EXCHANGE(rotate, T, ROTATED(__weft_lanes()), (T x, int delta))               \
+  DEFINE_EXCHANGE(clustered_rotate, T, ROTATED(cluster), (T x, int delta, uint cluster)) \
+  OVERLOAD int __weft_own_sub_group_non_uniform_all_equal(T x) {                      \
+    const uint mask = __weft_here();                                                  \
+    const T first = take_##T(x, lowest(mask), mask);                                  \
+    return __weft_ballot(x == first, mask) == mask;                                   \
+  }
+#define DEFINE_TYPE(T)         \
+  WIDTHS(DEFINE_BROADCASTS, T) \
+  DEFINE_SCALAR(T)
+DEFINE_TYPE(char)
+DEFINE_TYPE(uchar)
+DEFINE_TYPE(short)
+DEFINE_TYPE(ushort)
+DEFINE_TYPE(int)
+DEFINE_TYPE(uint)
+DEFINE_TYPE(long)
+DEFINE_TYPE(ulong)
+DEFINE_TYPE(half)
+DEFINE_TYPE(float)
+DEFINE_TYPE(double)
+DEFINE_ARITHMETIC(char, CHAR_MIN, CHAR_MAX)
+DEFINE_ARITHMETIC(uchar, 0, UCHAR_MAX)
+DEFINE_ARITHMETIC(short, SHRT_MIN, SHRT_MAX)
+DEFINE_ARITHMETIC(ushort, 0, USHRT_MAX)
+DEFINE_ARITHMETIC(int, INT_MIN, INT_MAX)
+DEFINE_ARITHMETIC(uint, 0, UINT_MAX)
+DEFINE_ARITHMETIC(long, LONG_MIN, LONG_MAX)
+DEFINE_ARITHMETIC(ulong, 0, ULONG_MAX)
+DEFINE_ARITHMETIC(half, -INFINITY, INFINITY)
+DEFINE_ARITHMETIC(float, -INFINITY, INFINITY)
+DEFINE_ARITHMETIC(double, -INFINITY, INFINITY)
+DEFINE_BITWISE(char)
+DEFINE_BITWISE(uchar)
+DEFINE_BITWISE(short)
+DEFINE_BITWISE(ushort)
+DEFINE_BITWISE(int)
+DEFINE_BITWISE(uint)
+DEFINE_BITWISE(long)
+DEFINE_BITWISE(ulong)
+DEFINE_NON_UNIFORM(int, logical_and, 1, !!)
+DEFINE_NON_UNIFORM(int, logical_or, 0, !!)
+DEFINE_NON_UNIFORM(int, logical_xor, 0, !!)
