@@ -25,29 +25,31 @@ uint64_t unitsOf(uint64_t difference) {
   return (set << 1) - (set >> (bits - 1));
 }
 
-// What others changed beside them stays.
+// The last bytes may be fewer than a unit, which then nobody can write.
 template <size_t Bytes>
-uint64_t merged(uint64_t target, uint64_t before, uint64_t copy) {
-  const uint64_t mask = unitsOf<Bytes>(copy ^ before);
-  return (target & ~mask) | (copy & mask);
+void takeUnits(std::byte* target, const std::byte* before, const std::byte* copy, size_t size) {
+  size_t i = 0;
+  for (; i + Bytes <= size; i += Bytes)
+    if (std::memcmp(before + i, copy + i, Bytes) != 0) std::memcpy(target + i, copy + i, Bytes);
+  if (i < size && std::memcmp(before + i, copy + i, size - i) != 0)
+    std::memcpy(target + i, copy + i, size - i);
 }
 
-// Eight bytes at a time. The last ones may be fewer than a unit, which then nobody can write.
+// Others may be writing what is beside the units that changed, so nothing else is stored.
 template <size_t Bytes>
 void takeChanged(std::byte* target, const std::byte* before, const std::byte* copy, size_t size) {
   constexpr size_t word = sizeof(uint64_t);
   size_t i = 0;
   for (; i + word <= size; i += word) {
-    const uint64_t one = merged<Bytes>(load<uint64_t>(target + i), load<uint64_t>(before + i),
-                                       load<uint64_t>(copy + i));
-    std::memcpy(target + i, &one, word);
+    const auto one = load<uint64_t>(copy + i);
+    const uint64_t difference = one ^ load<uint64_t>(before + i);
+    if (difference == 0) continue;
+    if (unitsOf<Bytes>(difference) == ~uint64_t{0})
+      std::memcpy(target + i, &one, word);
+    else
+      takeUnits<Bytes>(target + i, before + i, copy + i, word);
   }
-  if (i == size) return;
-  uint64_t rest[3] = {};
-  const std::byte* const sources[] = {target + i, before + i, copy + i};
-  for (size_t k = 0; k < 3; ++k) std::memcpy(&rest[k], sources[k], size - i);
-  const uint64_t one = merged<Bytes>(rest[0], rest[1], rest[2]);
-  std::memcpy(target + i, &one, size - i);
+  takeUnits<Bytes>(target + i, before + i, copy + i, size - i);
 }
 
 using Taker = void (*)(std::byte*, const std::byte*, const std::byte*, size_t);
@@ -84,8 +86,9 @@ template <class T>
 void combineEach(Combination combination, std::byte* target, const std::byte* before,
                  const std::byte* copy, size_t size) {
   for (size_t i = 0; i + sizeof(T) <= size; i += sizeof(T)) {
-    const T one =
-        combined(combination, load<T>(target + i), load<T>(before + i), load<T>(copy + i));
+    const T was = load<T>(before + i), now = load<T>(copy + i);
+    if (now == was) continue;
+    const T one = combined(combination, load<T>(target + i), was, now);
     std::memcpy(target + i, &one, sizeof one);
   }
 }

@@ -10,7 +10,8 @@ namespace weft {
 
 // Enters into `target` what a part made of `copy`, which was like `before` when it began; all of
 // `size` bytes. Without a combination each `element` bytes (1, 2, 4 or 8) are the copy's if any of
-// them changed; else `element` is the integers' size, 4 or 8, and divides `size`.
+// them changed; else `element` is the integers' size, 4 or 8, and divides `size`. Elements that did
+// not change are left alone: others may write them meanwhile.
 void combine(Combination combination, uint8_t element, std::byte* target, const std::byte* before,
              const std::byte* copy, size_t size) noexcept;
 

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace weft {
@@ -55,6 +57,43 @@ TEST(Combine, TearsNoUnit) {
   };
   EXPECT_EQ(result(1), 0x2211221122112211u);
   for (const uint8_t unit : {2, 4, 8}) EXPECT_EQ(result(unit), 0x2200220022002200u);
+}
+
+// The first and the last element change, others are written by another thread meanwhile: one beside
+// the first, where possible in its word, and one in a word without changes.
+template <class T>
+void besideAnotherWriter(Combination how) {
+  constexpr size_t of_other[] = {1, 2 * sizeof(uint64_t) / sizeof(T)};
+  alignas(uint64_t) T target[4 * sizeof(uint64_t) / sizeof(T)] = {};
+  T before[std::size(target)] = {}, copy[std::size(target)] = {};
+  copy[0] = copy[std::size(target) - 1] = 1;
+  std::atomic<bool> stop = false;
+  std::atomic<unsigned> rounds = 0, lost = 0;
+  std::thread other([&] {
+    for (T value = 1; !stop; ++value, ++rounds)
+      for (const size_t i : of_other) {
+        const std::atomic_ref<T> place(target[i]);
+        place.store(value, std::memory_order_relaxed);
+        for (int k = 0; k < 20; ++k) lost += place.load(std::memory_order_relaxed) != value;
+      }
+  });
+  for (int i = 0; i < 200'000 || rounds < 1000; ++i)
+    combine(how, sizeof(T), reinterpret_cast<std::byte*>(target),
+            reinterpret_cast<const std::byte*>(before), reinterpret_cast<const std::byte*>(copy),
+            sizeof target);
+  stop = true;
+  other.join();
+  EXPECT_EQ(lost, 0u) << sizeof(T);
+  EXPECT_NE(target[0], 0u);
+}
+
+TEST(Combine, LeavesWhatDidNotChangeToOthers) {
+  besideAnotherWriter<uint8_t>(Combination::none);
+  besideAnotherWriter<uint16_t>(Combination::none);
+  besideAnotherWriter<uint32_t>(Combination::none);
+  besideAnotherWriter<uint64_t>(Combination::none);
+  besideAnotherWriter<uint32_t>(Combination::maximum);
+  besideAnotherWriter<uint64_t>(Combination::maximum);
 }
 
 template <class T>
