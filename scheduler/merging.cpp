@@ -140,7 +140,9 @@ std::optional<double> Merging::spent() const {
   return static_cast<double>(filled - begun_ + merged - merge_begun_);
 }
 
+// Copies that nobody waited for may still be written.
 Merging::~Merging() {
+  if (incomplete_) return;
   for (Object& object : objects_) {
     giveBack(object, object.before);
     for (Copy& copy : object.copies) giveBack(object, copy.buffer);
@@ -172,8 +174,12 @@ void Merging::provide(Device& device, Event& part, Copies& copies,
                       std::vector<Ref<MergeStep>>& steps) {
   const port::MemorySpace space = device.capabilities().memory_space;
   if (begun_ == 0) begun_ = profiling::now();
+  incomplete_ = true;
+  steps.reserve(steps.size() + 2 * objects_.size());
+  copies.reserve(objects_.size());
   for (Object& object : objects_) {
     Context& context = object.original->context();
+    object.copies.reserve(object.copies.size() + 1);
     if (!object.before) {
       Ref<Buffer> buffer = copyOf(object, space);
       auto keep = make<CopyStep>(context, device, *object.original, object.bytes.begin, *buffer,
@@ -194,6 +200,7 @@ void Merging::provide(Device& device, Event& part, Copies& copies,
     part.waitFor(*copy->filled, true);
     copies.push_back(copy->buffer);
   }
+  incomplete_ = false;
 }
 
 void Merging::accesses(const Copies& copies, AccessList& list) const {
@@ -224,9 +231,11 @@ void Merging::merge(Event& whole, std::vector<Ref<MergeStep>>& steps) {
     for (size_t begin = 0; begin < end; begin += each) {
       Device& merger = *mergers_[steps.size() % mergers_.size()];
       auto step = make<MergeCommand>(context, merger, object, begin, std::min(begin + each, end));
-      steps.push_back(step);
       merges_.push_back(step);
+      // What `whole` does not wait for is not started, and what it waits for has to be.
+      steps.reserve(steps.size() + 1);
       whole.waitFor(*step, false);
+      steps.push_back(std::move(step));
     }
   }
 }

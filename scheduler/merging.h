@@ -81,6 +81,7 @@ class Merging {
   std::vector<Ref<Event>> merges_;
   uint64_t begun_ = 0, merge_begun_ = 0;
   bool first_time_ = false;
+  bool incomplete_ = false;  // a part did not get its copies
 };
 
 }  // namespace weft

@@ -341,8 +341,9 @@ Part* SplitLaunch::nextPart(State& state, size_t member,
     const auto slice = division->next(member);
     if (!slice) return nullptr;
     // The graph's reference, which it gives up when it completes.
-    part = new Part(*this, division, *queue(), type(), member, *slice);
-    waitFor(*part, false);
+    Ref<Part> made = make<Part>(*this, division, *queue(), type(), member, *slice);
+    waitFor(*made, false);
+    part = made.detach();
     part->takeCopies();
   } catch (const Error& error) {
     state.failure = error.code();
