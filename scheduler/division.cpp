@@ -144,17 +144,24 @@ bool Division::possible() const {
   return split_ && split_->splitClass() != partition::SplitClass::whole;
 }
 
-// What one device could run must not fail for want of memory. Who makes a copy has the bytes as
-// they were beside it; the host has all copies.
+// What one device could run must not fail for want of memory. Who makes the copies has the bytes as
+// they were beside them; the host has all copies.
 bool Division::hasRoomForCopies() const {
-  for (const partition::MergedBytes& merged : split_->merged())
-    for (const State& state : members_) {
-      const port::Capabilities& device = state.member.device->capabilities();
-      const bool host = device.device_class == port::DeviceClass::cpu;
-      const uint64_t copies = host ? members() + 2 : 2;
-      if ((copies + 1) * (merged.end - merged.begin) > device.global_memory_bytes) return false;
-    }
-  return true;
+  uint64_t objects = 0, merged = 0;
+  std::vector<const Storage*> counted;
+  for (const ArgumentValue& value : arguments_->values) {
+    const Storage* const storage = value.memory ? &value.memory->storage() : nullptr;
+    if (!storage || std::ranges::find(counted, storage) != counted.end()) continue;
+    counted.push_back(storage);
+    objects += storage->size();
+  }
+  for (const partition::MergedBytes& bytes : split_->merged()) merged += bytes.end - bytes.begin;
+  return std::ranges::all_of(members_, [&](const State& state) {
+    const port::Capabilities& device = state.member.device->capabilities();
+    const bool host = device.device_class == port::DeviceClass::cpu;
+    const uint64_t copies = host ? members() + 1 : 2;
+    return objects + copies * merged <= device.global_memory_bytes;
+  });
 }
 
 // Are there groups enough for two members?

@@ -19,7 +19,7 @@ class LaunchCommand : public Command {
   // The kernel's code on the command's device.
   using Code = LaunchWork::Code;
   virtual Code code() const { return launch_.code(); }
-  // Puts other memory behind arguments.
+  // Puts other memory behind arguments, which then need none of their objects'.
   virtual void relocate(LaunchArguments&) const {}
 
   void accesses(AccessList& list) override { launch_.accesses(list); }

@@ -87,8 +87,10 @@ LaunchCommand::LaunchCommand(Queue& queue, cl_command_type type, LaunchWork&& wo
     : Command(queue, type), launch_(std::move(work)) {}
 
 void LaunchCommand::prepare() {
-  work = launch_.make(space(), code(), box(), arguments_);
+  arguments_.clear();
+  arguments_.resize(launch_.arguments->values.size());
   relocate(arguments_);
+  work = launch_.make(space(), code(), box(), arguments_);
 }
 
 void LaunchCommand::finalize(cl_int) noexcept { launch_.drop(); }

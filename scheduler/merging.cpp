@@ -208,6 +208,11 @@ void Merging::accesses(const Copies& copies, AccessList& list) const {
   for (const Ref<Buffer>& copy : copies) list.push_back({copy.get(), 0, copy->size(), true, true});
 }
 
+bool Merging::has(const MemObject& object) const {
+  return std::ranges::any_of(
+      objects_, [&](const Object& merged) { return merged.bytes.storage == &object.storage(); });
+}
+
 void Merging::relocate(port::MemorySpace space, const Copies& copies, const ArgumentSet& arguments,
                        LaunchArguments& room) const {
   for (size_t i = 0; i < room.size(); ++i) {

@@ -40,6 +40,8 @@ class Merging {
   void provide(Device& device, Event& part, Copies& copies, std::vector<Ref<MergeStep>>& steps);
   // Of a part with its copies. Throws CL_OUT_OF_HOST_MEMORY when it did not get all.
   void accesses(const Copies& copies, AccessList& list) const;
+  // Are the bytes behind an argument in copies?
+  bool has(const MemObject& object) const;
   void relocate(port::MemorySpace space, const Copies& copies, const ArgumentSet& arguments,
                 LaunchArguments& room) const;
 

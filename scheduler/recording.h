@@ -33,12 +33,14 @@ class RecordedWorkOf final : public RecordedWork {
   void accesses(AccessList& list) const override { work_.accesses(list); }
   port::Operation::Work make(Device& device, Room& room) const override {
     const port::MemorySpace space = device.capabilities().memory_space;
-    if constexpr (std::is_same_v<W, LaunchWork>)
+    if constexpr (std::is_same_v<W, LaunchWork>) {
+      room.arguments.clear();
       return work_.make(space, work_.code(), work_.wholeBox(), room.arguments);
-    else if constexpr (std::is_same_v<W, SvmFillWork>)
+    } else if constexpr (std::is_same_v<W, SvmFillWork>) {
       return work_.make(space, device, room.imported);
-    else
+    } else {
       return work_.make(space);
+    }
   }
 
  private:

@@ -135,12 +135,14 @@ class SplitLaunch final : public Command, public PartedCommand {
 
 void Part::accesses(AccessList& list) {
   division_->accesses(slice_, list);
-  if (const Merging* const merging = division_->merging()) merging->accesses(copies_, list);
-  // The part has the addresses of all, so their memory may not go meanwhile.
+  const Merging* const merging = division_->merging();
+  if (merging) merging->accesses(copies_, list);
+  // The part has the addresses of all others, so their memory may not go meanwhile.
   for (const ArgumentValue& value : launch().arguments->values)
     if (MemObject* object = value.memory.get();
-        object && std::none_of(list.begin(), list.end(),
-                               [&](const Access& access) { return access.object == object; }))
+        object && !(merging && merging->has(*object)) &&
+        std::none_of(list.begin(), list.end(),
+                     [&](const Access& access) { return access.object == object; }))
       list.push_back({object, object->origin(), object->origin() + 1, false, false});
 }
 

@@ -135,7 +135,7 @@ port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,
     if (argument.kind == ArgumentKind::image)
       argument.value = &static_cast<PixelImage&>(*values[i].memory).descriptor();
     if (hasMemory(argument.kind)) {
-      if (MemObject* object = values[i].memory.get()) {
+      if (MemObject* object = values[i].memory.get(); object && !argument.memory) {
         argument.memory = &object->storage().in(space);
         argument.offset = object->origin();
       }

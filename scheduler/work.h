@@ -139,7 +139,8 @@ struct LaunchWork {
     uint32_t kernel;
   };
   Code code() const { return {*build->module, index}; }
-  // Points at `record` and at the arguments, for which there is `room`.
+  // Points at `record` and at the arguments, for which there is `room`: empty, or with the memory
+  // and the offset of those that have other memory than their objects'.
   port::Operation::Work make(port::MemorySpace space, Code code, const port::GroupBox& box,
                              LaunchArguments& room) const;
   void drop() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "scheduler/executed_parts.h"
 #include "scheduler/residency.h"
 #include "tests/scheduler/unified_machine.h"
 
@@ -10,6 +11,7 @@ namespace weft::test {
 namespace {
 
 constexpr size_t count = 1024, group = 16, bytes = count * sizeof(uint16_t);
+constexpr size_t most_read = bytes / 4 * 7;
 constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 // Anywhere, in halves of a word.
@@ -40,6 +42,13 @@ std::vector<FakeKernelInfo> kernels() {
            [=](const FakeLaunch& launch) {
              scatter(launch.pointer<uint16_t>(0), launch.pointer<const uint16_t>(1), from(launch),
                      upTo(launch));
+           }},
+          {"scatter_twice",
+           {scattered(), scattered(), pointerArgument(true, false)},
+           [=](const FakeLaunch& launch) {
+             for (const size_t out : {0, 1})
+               scatter(launch.pointer<uint16_t>(out), launch.pointer<const uint16_t>(2),
+                       from(launch), upTo(launch));
            }},
           {"race",
            {scattered()},
@@ -83,6 +92,35 @@ class MergingTest : public UnifiedMachine {
     std::vector<uint16_t> data(count);
     ASSERT_EQ(read(*out, data), CL_COMPLETE);
     EXPECT_EQ(data, expected);
+  }
+  // Each member has as much memory as is said, and of `in` only the first element is used.
+  void startWith(uint64_t memory, size_t in_bytes) {
+    memory_bytes = memory;
+    start(false);
+    std::vector<uint16_t> values(in_bytes / sizeof(uint16_t), 3);
+    in = buffer(in_bytes, values.data());
+  }
+  void scatterExpected() {
+    const uint16_t three[] = {3};
+    scatter(expected.data(), three, 0, count);
+    expectResult();
+    EXPECT_EQ(events[0]->status(), CL_COMPLETE);
+  }
+  void scatterOnce() {
+    launch("scatter", {out.get(), in.get()});
+    scatterExpected();
+  }
+  void scatterTwice() {
+    const Ref<Buffer> other = buffer(bytes, expected.data());
+    launch("scatter_twice", {out.get(), other.get(), in.get()});
+    scatterExpected();
+    std::vector<uint16_t> data(count);
+    ASSERT_EQ(read(*other, data), CL_COMPLETE);
+    EXPECT_EQ(data, expected);
+  }
+  bool divided(const Event& event) {
+    const auto* const parts = dynamic_cast<const PartedCommand*>(&event);
+    return parts && parts->executedParts().size() > 1;
   }
   uint64_t spareBytes() { return State::of(*context).spareBytes(); }
 
@@ -182,6 +220,41 @@ TEST_F(MergingTest, WithoutRoomForCopiesKernelsRunWhole) {
   expectResult();
   for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
   EXPECT_EQ(spareBytes(), 0u);
+}
+
+TEST_F(MergingTest, TheCopiesOfAllObjectsHaveToFit) {
+  startWith(3 * bytes + 1024, 4);
+  scatterTwice();
+  EXPECT_FALSE(divided(*events[0]));
+}
+
+TEST_F(MergingTest, TheCopiesOfAllObjectsFit) {
+  startWith(7 * bytes, 4);
+  scatterTwice();
+  EXPECT_TRUE(divided(*events[0]));
+}
+
+TEST_F(MergingTest, CopiesHaveToFitBesideWhatIsOnlyRead) {
+  startWith(most_read * 2, most_read);
+  scatterOnce();
+  EXPECT_FALSE(divided(*events[0]));
+}
+
+TEST_F(MergingTest, CopiesFitBesideWhatIsOnlyRead) {
+  startWith(most_read * 2 + 2 * bytes, most_read);
+  scatterOnce();
+  EXPECT_TRUE(divided(*events[0]));
+}
+
+// Only who made the copies has the object itself.
+TEST_F(MergingTest, PartsDoNotHoldWhatTheyHaveCopiesOf) {
+  start(false);
+  launch("scatter", {out.get(), in.get()});
+  ASSERT_EQ(events[0]->wait(), CL_COMPLETE);
+  ASSERT_TRUE(divided(*events[0]));
+  const uint64_t one = fakes->device(0).allocatedBytes(), other = fakes->device(1).allocatedBytes();
+  EXPECT_LT(std::max(one, other), 4 * bytes);
+  EXPECT_LT(std::min(one, other), 3 * bytes);
 }
 
 TEST_F(MergingTest, CopiesAreKeptForLaterLaunchesAndGoWithTheObject) {
