@@ -203,9 +203,12 @@ std::optional<MergedBytes> Split::mergedBytes(const Launch& launch, const void* 
   for (size_t i = 0; i < launch.bound.size(); ++i) {
     const BoundArgument& bound = launch.bound[i];
     const ArgumentInfo& info = launch.kernel.arguments[i];
-    if (bound.storage != storage || (!launch.writes(i) && !info.reads)) continue;
+    if (bound.storage != storage) continue;
+    // Parts know the storage by their copies alone, so those have a place for each argument, used
+    // or not.
     merged.begin = std::min(merged.begin, bound.origin);
     merged.end = std::max(merged.end, bound.origin + bound.size);
+    if (!launch.writes(i) && !info.reads) continue;
     const bool atomics = info.combination != Combination::none;
     const uint8_t unit = atomics ? info.combined_bytes : launch.writes(i) ? info.store_bytes : 0;
     if (atomics && combined && merged.combination != info.combination) otherwise = true;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t count = 1024, group = 16, bytes = count * sizeof(uint16_t);
 constexpr size_t most_read = bytes / 4 * 7;
+constexpr size_t before_out = 64;  // elements
 constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 // Anywhere, in halves of a word.
@@ -49,6 +50,14 @@ std::vector<FakeKernelInfo> kernels() {
              for (const size_t out : {0, 1})
                scatter(launch.pointer<uint16_t>(out), launch.pointer<const uint16_t>(2),
                        from(launch), upTo(launch));
+           }},
+          {"scatter_beside",
+           {pointerArgument(false, false), scattered(), pointerArgument(true, false)},
+           [=](const FakeLaunch& launch) {
+             const size_t beside = launch.arguments[0].offset, at = launch.arguments[1].offset;
+             if (beside > at || at - beside != before_out * sizeof(uint16_t)) return;
+             scatter(launch.pointer<uint16_t>(1), launch.pointer<const uint16_t>(2), from(launch),
+                     upTo(launch));
            }},
           {"race",
            {scattered()},
@@ -255,6 +264,21 @@ TEST_F(MergingTest, PartsDoNotHoldWhatTheyHaveCopiesOf) {
   const uint64_t one = fakes->device(0).allocatedBytes(), other = fakes->device(1).allocatedBytes();
   EXPECT_LT(std::max(one, other), 4 * bytes);
   EXPECT_LT(std::min(one, other), 3 * bytes);
+}
+
+// An argument that the kernel does not use lies in front of what it writes, in the same buffer.
+TEST_F(MergingTest, ArgumentsThatAreNotUsedKeepTheirPlace) {
+  start(false);
+  const size_t before = before_out * sizeof(uint16_t);
+  std::vector<uint16_t> contents(before_out + count, 9);
+  std::ranges::copy(expected, contents.begin() + before_out);
+  const Ref<Buffer> whole = buffer(before + bytes, contents.data());
+  const Ref<Buffer> beside =
+      make<Buffer>(whole, cl_mem_flags{CL_MEM_READ_WRITE}, size_t{0}, before);
+  out = make<Buffer>(whole, cl_mem_flags{CL_MEM_READ_WRITE}, before, bytes);
+  launch("scatter_beside", {beside.get(), out.get(), in.get()});
+  scatterExpected();
+  EXPECT_TRUE(divided(*events[0]));
 }
 
 TEST_F(MergingTest, CopiesAreKeptForLaterLaunchesAndGoWithTheObject) {
