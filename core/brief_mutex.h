@@ -5,7 +5,8 @@
 
 namespace weft {
 
-// For what is held for less than it takes to put a thread to sleep.
+// For what is usually held for less than it takes to put a thread to sleep and wake it: some
+// microseconds.
 class BriefMutex {
  public:
   void lock() {

@@ -199,7 +199,9 @@ Status StreamCore::reached(const Mark& mark, Ask ask) noexcept {
   if (ask == Ask::no || !mark.event || (ask == Ask::where_no_word && word_tells))
     return context->usable(not_ready);
   const Status status = context->note(api.eventQuery(mark.event));
-  if (status == success) seen_.store(mark.sequence, std::memory_order_release);
+  // Another thread may have seen a later one: then this one's is asked for again, no more.
+  if (status == success && seen_.load(std::memory_order_relaxed) < mark.sequence)
+    seen_.store(mark.sequence, std::memory_order_release);
   return context->usable(status);
 }
 

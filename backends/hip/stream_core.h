@@ -120,7 +120,6 @@ class StreamCore {
   void writeWord(Mark& mark) noexcept;
   void recordEvent(Mark& mark) noexcept;
   void push(Flight&& flight, const Mark* mark);
-  void addMark(const Mark& mark);
   uint64_t progress() const noexcept;
   Status reached(const Mark& mark, Ask ask) noexcept;
   bool look(Ask ask) noexcept;

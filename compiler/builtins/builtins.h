@@ -16,12 +16,15 @@ class TargetMachine;
 
 namespace weft::compiler {
 
+// Math functions that stay calls, of declarations that passes treat like SLEEF's, until
+// linkLateMath links them; or are linked at once.
+enum class LateMath { left, linked };
+
 // Links into `module` the definitions of every OpenCL builtin that it references, transitively, and
 // nothing else, with internal linkage and the C calling convention (their calls are converted too).
 // Work-item queries and barriers stay undefined: the lowering to lanes replaces them. Events become
 // plain pointers, images pointers to their descriptors, samplers numbers. Keeps the module's triple
 // and data layout.
-enum class LateMath { left, linked };  // what linkLateMath is for
 llvm::Error linkBuiltins(llvm::Module& module, LateMath late = LateMath::left);
 
 // Gives the math functions their SLEEF symbols: the ones that suit the target's instructions for

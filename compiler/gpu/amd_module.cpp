@@ -11,6 +11,7 @@
 #include <llvm/IR/IntrinsicsAMDGPU.h>
 
 #include "compiler/gpu/private_variables.h"
+#include "core/ports/capabilities.h"
 
 namespace weft::compiler {
 namespace {
@@ -97,7 +98,7 @@ Value* isGlobal(Builder& builder, CallInst& call, unsigned) {
 
 // A warp of 32 is to the program what half of a wave of 64 is there: lanes exchange values within
 // halves.
-constexpr uint32_t lanes = 32;
+constexpr uint32_t lanes = port::gpu_sub_group_size;
 
 Value* laneOfWave(Builder& builder) {
   constexpr uint32_t all = ~0u;

@@ -4,13 +4,15 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 
+#include "core/ports/capabilities.h"
+
 namespace weft::compiler {
 namespace {
 
 using llvm::Value;
 using Builder = llvm::IRBuilder<>;
 
-constexpr uint32_t warp_size = 32;
+constexpr uint32_t warp_size = port::gpu_sub_group_size;
 constexpr unsigned local_space = 3;
 // One for each warp of the largest group.
 constexpr uint64_t slot_count = 1024 / warp_size;

@@ -52,10 +52,12 @@ llvm::Error checkArguments(const Image& image) {
 }
 
 llvm::Error settleSubGroups(Image& image) {
+  // makeSubGroupsOfOne.
+  const bool of_one = image.target.kind == port::TargetKind::spirv;
   for (KernelInfo& kernel : image.kernels) {
-    kernel.sub_group_size = port::gpu_sub_group_size;
+    kernel.sub_group_size = of_one ? 1 : port::gpu_sub_group_size;
     if (kernel.required_sub_group_size != 0 &&
-        kernel.required_sub_group_size != port::gpu_sub_group_size)
+        kernel.required_sub_group_size != kernel.sub_group_size)
       return llvm::createStringError(
           "kernel '" + kernel.name + "': the device has no sub-groups of " +
           std::to_string(kernel.required_sub_group_size) + " work-items");

@@ -57,6 +57,8 @@ void extendFrom(llvm::Instruction& shifted, Value* half) {
     if (back < 32) extended = builder.CreateShl(extended, 32 - back, "", false, true);
     user->replaceAllUsesWith(extended);
   }
+  // What was known of the upper half does not hold of zeros.
+  shifted.dropPoisonGeneratingFlags();
   llvm::IRBuilder<> builder(&shifted);
   shifted.setOperand(0, builder.CreateZExt(half, shifted.getType()));
 }
@@ -74,8 +76,11 @@ void narrow(llvm::PHINode& phi) {
   }
   for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
     llvm::BasicBlock* from = phi.getIncomingBlock(i);
+    const int known = half->getBasicBlockIndex(from);
     builder.SetInsertPoint(from->getTerminator());
-    half->addIncoming(builder.CreateTrunc(phi.getIncomingValue(i), type), from);
+    half->addIncoming(known >= 0 ? half->getIncomingValue(known)
+                                 : builder.CreateTrunc(phi.getIncomingValue(i), type),
+                      from);
   }
 }
 

@@ -14,12 +14,12 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-// Those of up to 32 bits; by constants there are faster ways.
 bool isUpdate(const Instruction& instruction) {
   return llvm::isa<llvm::AtomicRMWInst>(instruction) && instruction.use_empty() &&
          !instruction.isVolatile();
 }
 
+// Those of up to 32 bits; by constants there are faster ways.
 bool dividesAsFloats(const Instruction& instruction) {
   return instruction.isIntDivRem() && instruction.getType()->getScalarSizeInBits() <= 32 &&
          !llvm::isa<llvm::Constant>(instruction.getOperand(1));
