@@ -79,7 +79,7 @@ TEST_F(UnifiedDevices, SayWhereACommandRan) {
   const bool alike = std::ranges::all_of(
       members, [&](cl_device_id member) { return nameOf(member) == nameOf(members.front()); });
   // Enough for each of them, GPUs included.
-  const size_t global = size_t{1} << 16, local = 64;
+  const size_t global = size_t{1} << 18, local = 64;
   const OwnedMem a = upload(std::vector<cl_int>(global)), b = upload(std::vector<cl_int>(global));
   const OwnedKernel k = kernelOf("a[i] = b[i];");
   set(k, a, b);
