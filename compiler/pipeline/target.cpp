@@ -39,10 +39,14 @@ void setSwitches() {
   llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(switches)), switches);
 }
 
-// Tuning models of 512-bit processors prefer 256, for the sake of code that is mostly scalar.
-void preferWideVectors(llvm::Function& function, const llvm::TargetMachine& machine) {
-  if (machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+avx512f"))
+void tune(llvm::Function& function, const llvm::TargetMachine& machine) {
+  if (!machine.getTargetTriple().isX86()) return;
+  // Tuning models of 512-bit processors prefer 256, for the sake of code that is mostly scalar.
+  if (machine.getMCSubtargetInfo()->checkFeatures("+avx512f"))
     function.addFnAttr("prefer-vector-width", "512");
+  // Relaxed divisions of vectors: after one step of refinement the estimate of 12 bits errs by up
+  // to 3 ULP, where 2.5 are allowed.
+  function.addFnAttr("reciprocal-estimates", "vec-divf:2");
 }
 
 llvm::TargetOptions machineOptions(const Options& options) {
@@ -149,7 +153,7 @@ void retarget(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     function.addFnAttr("target-features", machine.getTargetFeatureString());
-    preferWideVectors(function, machine);
+    tune(function, machine);
     if (function.getCallingConv() == llvm::CallingConv::SPIR_FUNC)
       function.setCallingConv(llvm::CallingConv::C);
     for (llvm::BasicBlock& block : function)

@@ -92,6 +92,27 @@ TEST_F(MathOptions, DivisionAndRootsAreRoundedCorrectly) {
   }
 }
 
+// Of vectors, too, which processors estimate with few bits: 2.5 units in the last place.
+TEST_F(MathOptions, RelaxedReciprocalsKeepTheirBound) {
+  const OwnedKernel k =
+      kernel(built("kernel void k(global float* out, global const float* in, int n) {\n"
+                   "  for (int i = 0; i < n; ++i) vstore4(1.0f / vload4(i, in), i, out); }\n",
+                   "-cl-fast-relaxed-math"),
+             "k");
+  constexpr cl_int vectors = 1 << 16;
+  std::vector<float> in(4 * size_t{vectors});
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = std::ldexp(1 + static_cast<float>(i * 32) * FLT_EPSILON, 60);
+  const OwnedMem from = upload(in), to = upload(std::vector<float>(in.size()));
+  set(k, to, from, vectors);
+  run(k, {{1}});
+  const auto results = download<float>(to);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const double exact = 1.0 / in[i];
+    ASSERT_NEAR(results[i], exact, 2.5 * std::ldexp(FLT_EPSILON, std::ilogb(exact))) << in[i];
+  }
+}
+
 // The option is a hint that lets implementations flush; this one need not.
 TEST_F(MathOptions, DenormalsStay) {
   for (const char* options : {"", "-cl-denorms-are-zero"}) {
