@@ -45,6 +45,13 @@ inline ArgumentInfo valueArgument(uint32_t size) {
   return info;
 }
 
+// Of devices that can wait for each other.
+inline FakeOptions fenced() {
+  FakeOptions options;
+  options.runs_ahead = options.fences = options.reaches_peers = true;
+  return options;
+}
+
 class FakePlatform {
  public:
   explicit FakePlatform(std::vector<FakeOptions> options, Context::Notify notify = nullptr,

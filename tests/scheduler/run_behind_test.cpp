@@ -10,12 +10,6 @@ namespace {
 constexpr size_t size = 256;
 constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
-FakeOptions fenced() {
-  FakeOptions options;
-  options.runs_ahead = options.fences = options.reaches_peers = true;
-  return options;
-}
-
 // Devices 0 and 1 can wait for each other; device 2 for nobody.
 class RunBehindTest : public testing::Test {
  protected:

@@ -10,12 +10,6 @@ namespace {
 constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 constexpr int links = 100;
 
-FakeOptions fenced() {
-  FakeOptions options;
-  options.runs_ahead = options.fences = options.reaches_peers = true;
-  return options;
-}
-
 // Nothing runs before a test says so.
 class UsersTest : public testing::Test {
  protected:

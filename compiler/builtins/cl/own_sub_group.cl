@@ -1,6 +1,7 @@
 // OpenCL C 6.15.19 and the cl_khr_subgroup_* extensions where the lanes of a sub-group run side by
 // side and hand values to each other. What needs no other lane is sub_group.def's and its sources'.
 // Loops go the same number of rounds in all lanes that take part: each round is an exchange.
+#include "combine.def"
 #include "types.def"
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -56,17 +57,6 @@ OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scop
     return u.value;                                                      \
   }
 
-#define COMBINE_add(a, b) ((a) + (b))
-#define COMBINE_mul(a, b) ((a) * (b))
-#define COMBINE_min(a, b) ((b) < (a) ? (b) : (a))
-#define COMBINE_max(a, b) ((b) > (a) ? (b) : (a))
-#define COMBINE_and(a, b) ((a) & (b))
-#define COMBINE_or(a, b) ((a) | (b))
-#define COMBINE_xor(a, b) ((a) ^ (b))
-#define COMBINE_logical_and(a, b) ((a) && (b))
-#define COMBINE_logical_or(a, b) ((a) || (b))
-#define COMBINE_logical_xor(a, b) (!(a) != !(b))
-
 // Of all lanes, which the program promises to be there.
 #define DEFINE_UNIFORM(T, name, identity)                                    \
   INLINE T scan_##name##_##T(T x, Member m) {                                \
@@ -89,8 +79,7 @@ OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scop
     return m.lane ? below : (T)(identity);                                   \
   }
 
-// Of the lanes of `mask` which are among those of `of` that are below `end`, in their order;
-// `identity` where there are none.
+// Of the lanes of `mask` that are below `end`, in their order; `identity` where there are none.
 #define DEFINE_FOLD(T, name, identity)                                       \
   INLINE T fold_##name##_##T(T x, uint mask, uint end) {                     \
     T result = (T)(identity);                                                \
@@ -129,19 +118,6 @@ OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scop
     }                                                                                    \
     return result;                                                                       \
   }
-#define DEFINE_ARITHMETIC(T, least, greatest)    \
-  DEFINE_UNIFORM(T, add, 0)                      \
-  DEFINE_UNIFORM(T, min, greatest)               \
-  DEFINE_UNIFORM(T, max, least)                  \
-  DEFINE_NON_UNIFORM(T, add, 0, )                \
-  DEFINE_NON_UNIFORM(T, mul, 1, )                \
-  DEFINE_NON_UNIFORM(T, min, greatest, )         \
-  DEFINE_NON_UNIFORM(T, max, least, )
-#define DEFINE_BITWISE(T)             \
-  DEFINE_NON_UNIFORM(T, and, -1, )    \
-  DEFINE_NON_UNIFORM(T, or, 0, )      \
-  DEFINE_NON_UNIFORM(T, xor, 0, )
-
 // Uniform ones.
 OVERLOAD int __weft_own_sub_group_all(int predicate) {
   const uint all = self().all;
@@ -196,36 +172,5 @@ OVERLOAD uint4 __weft_own_sub_group_ballot(int predicate) {
 #define DEFINE_TYPE(T)         \
   WIDTHS(DEFINE_BROADCASTS, T) \
   DEFINE_SCALAR(T)
-DEFINE_TYPE(char)
-DEFINE_TYPE(uchar)
-DEFINE_TYPE(short)
-DEFINE_TYPE(ushort)
-DEFINE_TYPE(int)
-DEFINE_TYPE(uint)
-DEFINE_TYPE(long)
-DEFINE_TYPE(ulong)
-DEFINE_TYPE(half)
-DEFINE_TYPE(float)
-DEFINE_TYPE(double)
-DEFINE_ARITHMETIC(char, CHAR_MIN, CHAR_MAX)
-DEFINE_ARITHMETIC(uchar, 0, UCHAR_MAX)
-DEFINE_ARITHMETIC(short, SHRT_MIN, SHRT_MAX)
-DEFINE_ARITHMETIC(ushort, 0, USHRT_MAX)
-DEFINE_ARITHMETIC(int, INT_MIN, INT_MAX)
-DEFINE_ARITHMETIC(uint, 0, UINT_MAX)
-DEFINE_ARITHMETIC(long, LONG_MIN, LONG_MAX)
-DEFINE_ARITHMETIC(ulong, 0, ULONG_MAX)
-DEFINE_ARITHMETIC(half, -INFINITY, INFINITY)
-DEFINE_ARITHMETIC(float, -INFINITY, INFINITY)
-DEFINE_ARITHMETIC(double, -INFINITY, INFINITY)
-DEFINE_BITWISE(char)
-DEFINE_BITWISE(uchar)
-DEFINE_BITWISE(short)
-DEFINE_BITWISE(ushort)
-DEFINE_BITWISE(int)
-DEFINE_BITWISE(uint)
-DEFINE_BITWISE(long)
-DEFINE_BITWISE(ulong)
-DEFINE_NON_UNIFORM(int, logical_and, 1, !!)
-DEFINE_NON_UNIFORM(int, logical_or, 0, !!)
-DEFINE_NON_UNIFORM(int, logical_xor, 0, !!)
+LANE_TYPES(DEFINE_TYPE)
+#include "sub_group_arithmetic.def"

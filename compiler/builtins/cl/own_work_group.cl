@@ -1,5 +1,6 @@
 // OpenCL C 6.15.16 where a group's work-items run at the same time. Those of one sub-group hand
 // their values to each other; each sub-group's result goes through local memory.
+#include "combine.def"
 #include "types.def"
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -44,10 +45,6 @@ DEFINE_SHUFFLE_NARROW(half, ushort)
 DEFINE_SHUFFLE_WIDE(long)
 DEFINE_SHUFFLE_WIDE(ulong)
 DEFINE_SHUFFLE_WIDE(double)
-
-#define COMBINE_add(a, b) ((a) + (b))
-#define COMBINE_min(a, b) ((b) < (a) ? (b) : (a))
-#define COMBINE_max(a, b) ((b) > (a) ? (b) : (a))
 
 // The slots may still be read by the call before this one.
 #define DEFINE_FOLDS(T, name, identity)                                                    \

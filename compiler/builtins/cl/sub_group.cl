@@ -1,4 +1,5 @@
 // Sub-groups: who a lane is; reductions and scans.
+#include "combine.def"
 #include "sub_group.def"
 
 OVERLOAD uint get_sub_group_size(void) { return self().members; }
@@ -13,17 +14,6 @@ OVERLOAD uint get_enqueued_num_sub_groups(void) {
 }
 OVERLOAD uint get_sub_group_id(void) { return (uint)get_local_linear_id() / __weft_sub_group_width(); }
 OVERLOAD uint get_sub_group_local_id(void) { return self().lane; }
-
-#define COMBINE_add(a, b) ((a) + (b))
-#define COMBINE_mul(a, b) ((a) * (b))
-#define COMBINE_min(a, b) ((b) < (a) ? (b) : (a))
-#define COMBINE_max(a, b) ((b) > (a) ? (b) : (a))
-#define COMBINE_and(a, b) ((a) & (b))
-#define COMBINE_or(a, b) ((a) | (b))
-#define COMBINE_xor(a, b) ((a) ^ (b))
-#define COMBINE_logical_and(a, b) ((a) && (b))
-#define COMBINE_logical_or(a, b) ((a) || (b))
-#define COMBINE_logical_xor(a, b) (!(a) != !(b))
 
 // Of all lanes, which the program promises to be there.
 #define DEFINE_UNIFORM(T, name, identity)                                                  \
@@ -105,37 +95,4 @@ OVERLOAD uint get_sub_group_local_id(void) { return self().lane; }
     meet();                                                                                \
     return result;                                                                         \
   }
-#define DEFINE_ARITHMETIC(T, least, greatest)    \
-  DEFINE_UNIFORM(T, add, 0)                      \
-  DEFINE_UNIFORM(T, min, greatest)               \
-  DEFINE_UNIFORM(T, max, least)                  \
-  DEFINE_NON_UNIFORM(T, add, 0, )                \
-  DEFINE_NON_UNIFORM(T, mul, 1, )                \
-  DEFINE_NON_UNIFORM(T, min, greatest, )         \
-  DEFINE_NON_UNIFORM(T, max, least, )
-#define DEFINE_BITWISE(T)             \
-  DEFINE_NON_UNIFORM(T, and, -1, )    \
-  DEFINE_NON_UNIFORM(T, or, 0, )      \
-  DEFINE_NON_UNIFORM(T, xor, 0, )
-DEFINE_ARITHMETIC(char, CHAR_MIN, CHAR_MAX)
-DEFINE_ARITHMETIC(uchar, 0, UCHAR_MAX)
-DEFINE_ARITHMETIC(short, SHRT_MIN, SHRT_MAX)
-DEFINE_ARITHMETIC(ushort, 0, USHRT_MAX)
-DEFINE_ARITHMETIC(int, INT_MIN, INT_MAX)
-DEFINE_ARITHMETIC(uint, 0, UINT_MAX)
-DEFINE_ARITHMETIC(long, LONG_MIN, LONG_MAX)
-DEFINE_ARITHMETIC(ulong, 0, ULONG_MAX)
-DEFINE_ARITHMETIC(half, -INFINITY, INFINITY)
-DEFINE_ARITHMETIC(float, -INFINITY, INFINITY)
-DEFINE_ARITHMETIC(double, -INFINITY, INFINITY)
-DEFINE_BITWISE(char)
-DEFINE_BITWISE(uchar)
-DEFINE_BITWISE(short)
-DEFINE_BITWISE(ushort)
-DEFINE_BITWISE(int)
-DEFINE_BITWISE(uint)
-DEFINE_BITWISE(long)
-DEFINE_BITWISE(ulong)
-DEFINE_NON_UNIFORM(int, logical_and, 1, !!)
-DEFINE_NON_UNIFORM(int, logical_or, 0, !!)
-DEFINE_NON_UNIFORM(int, logical_xor, 0, !!)
+#include "sub_group_arithmetic.def"

@@ -117,14 +117,4 @@ OVERLOAD uint4 get_sub_group_lt_mask(void) { return as_mask(lanes_below(self().l
 #define DEFINE_TYPE(T)         \
   WIDTHS(DEFINE_BROADCASTS, T) \
   DEFINE_SCALAR(T)
-DEFINE_TYPE(char)
-DEFINE_TYPE(uchar)
-DEFINE_TYPE(short)
-DEFINE_TYPE(ushort)
-DEFINE_TYPE(int)
-DEFINE_TYPE(uint)
-DEFINE_TYPE(long)
-DEFINE_TYPE(ulong)
-DEFINE_TYPE(half)
-DEFINE_TYPE(float)
-DEFINE_TYPE(double)
+LANE_TYPES(DEFINE_TYPE)
