@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "backends/common/software_images.h"
@@ -11,6 +12,7 @@
 #include "backends/level_zero/print_buffers.h"
 #include "backends/level_zero/stream.h"
 #include "core/error.h"
+#include "core/ports/spirv_target.h"
 
 namespace weft::level_zero {
 namespace {
@@ -22,7 +24,7 @@ constexpr uint32_t least_parameter_bytes = 1024;
 
 constexpr const char* language_extensions[] = {
     "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_khr_extended_async_copies",
-    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",
+    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",    "cl_ext_float_atomics",
 };
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",
@@ -31,8 +33,19 @@ constexpr const char* language_features[] = {
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
     "__opencl_c_integer_dot_product_input_4x8bit",
     "__opencl_c_integer_dot_product_input_4x8bit_packed",
+};
+
+constexpr const char* double_features[] = {
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
 };
 
 template <class T>
@@ -150,7 +163,7 @@ void Device::describeCode() {
   capabilities_.max_parameter_bytes = code.maxArgumentsSize - hidden;
   target_.kind = port::TargetKind::spirv;
   target_.cpu = "1.2";
-  if (capabilities_.fp64) target_.features = "fp64";
+  if (capabilities_.fp64) target_.features = port::spirv_double;
   capabilities_.language_extensions.assign(std::begin(language_extensions),
                                            std::end(language_extensions));
   const bool long_atomics = (code.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0;
@@ -159,10 +172,41 @@ void Device::describeCode() {
                   [](const std::string& name) { return name.starts_with("cl_khr_int64"); });
   capabilities_.language_features.assign(std::begin(language_features),
                                          std::end(language_features));
+  // Those of double are made by exchanging as many bits.
+  if (capabilities_.fp64 && long_atomics)
+    capabilities_.language_features.insert(capabilities_.language_features.end(),
+                                           std::begin(double_features), std::end(double_features));
+  describeFloatSums();
   capabilities_.unordered_streams = true;
   capabilities_.runs_ahead = true;
   capabilities_.printf = long_atomics;  // kernels take places in the buffer with one
   capabilities_.printf_buffer_bytes = PrintBuffer::capacity;
+}
+
+// What the device does not have is made by exchanging.
+void Device::describeFloatSums() {
+  const Api& api = context_->api;
+  uint32_t count = 0;
+  check(api.driverGetExtensionProperties(context_->driver->handle, &count, nullptr), "extensions");
+  std::vector<ze_driver_extension_properties_t> extensions(count);
+  check(api.driverGetExtensionProperties(context_->driver->handle, &count, extensions.data()),
+        "extensions");
+  if (std::ranges::none_of(extensions, [](const auto& extension) {
+        return std::string_view(extension.name) == ZE_FLOAT_ATOMICS_EXT_NAME;
+      }))
+    return;
+  auto sums =
+      described<ze_float_atomic_ext_properties_t>(ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
+  auto code = described<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
+  code.pNext = &sums;
+  check(api.deviceGetModuleProperties(context_->device, &code), "the module properties");
+  const auto add = [&](uint32_t flag, const char* feature) {
+    if ((sums.fp32Flags & flag) == 0) return;
+    if (!target_.features.empty()) target_.features += ',';
+    target_.features += feature;
+  };
+  add(ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD, port::spirv_global_float_sums);
+  add(ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD, port::spirv_local_float_sums);
 }
 
 void Device::describeMemory() {

@@ -37,6 +37,7 @@ class Device final : public port::Device, public port::SharedMemorySource {
   void describeDevice();
   void describeDriver();
   void describeCode();
+  void describeFloatSums();
   void describeMemory();
   void describeSharedMemory();
   void describeQueues();

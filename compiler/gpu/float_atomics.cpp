@@ -8,13 +8,15 @@
 
 #include <cmath>
 
+#include "core/ports/spirv_target.h"
+
 namespace weft::compiler {
 namespace {
 
 using llvm::AtomicRMWInst;
 using llvm::Value;
 
-constexpr unsigned local_space = 3;
+constexpr unsigned global_space = 1, local_space = 3;
 constexpr double large_enough = 0x1p-100;
 
 bool isLarge(const Value& addend) {
@@ -30,7 +32,7 @@ bool mayFlush(const AtomicRMWInst& operation) {
 void exchange(llvm::IRBuilderBase& builder, Value* address, Value* loaded, Value* next,
               llvm::Align alignment, llvm::AtomicOrdering order, llvm::SyncScope::ID scope,
               Value*& success, Value*& new_loaded) {
-  llvm::Type* bits = builder.getInt32Ty();
+  llvm::Type* bits = builder.getIntNTy(loaded->getType()->getScalarSizeInBits());
   Value* pair = builder.CreateAtomicCmpXchg(
       address, builder.CreateBitCast(loaded, bits), builder.CreateBitCast(next, bits), alignment,
       order, llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(order), scope);
@@ -58,16 +60,38 @@ void split(AtomicRMWInst& add) {
   llvm::expandAtomicRMWToCmpXchg(exact, exchange);
 }
 
-}  // namespace
+bool isOnFloats(const AtomicRMWInst& operation) {
+  return operation.isFloatingPointOperation() && operation.getOperation() != AtomicRMWInst::Xchg;
+}
 
-void keepSubnormalSums(llvm::Module& module) {
+bool isNative(const AtomicRMWInst& operation, llvm::StringRef features) {
+  if (operation.getOperation() != AtomicRMWInst::FAdd || !operation.getType()->isFloatTy())
+    return false;
+  const unsigned space = operation.getPointerAddressSpace();
+  return (space == global_space && features.contains(port::spirv_global_float_sums)) ||
+         (space == local_space && features.contains(port::spirv_local_float_sums));
+}
+
+template <class Wanted>
+llvm::SmallVector<AtomicRMWInst*> operations(llvm::Module& module, Wanted&& wanted) {
   llvm::SmallVector<AtomicRMWInst*> found;
   for (llvm::Function& function : module)
     for (llvm::Instruction& instruction : llvm::instructions(function))
       if (auto* operation = llvm::dyn_cast<AtomicRMWInst>(&instruction);
-          operation && mayFlush(*operation))
+          operation && wanted(*operation))
         found.push_back(operation);
-  for (AtomicRMWInst* add : found) split(*add);
+  return found;
+}
+
+}  // namespace
+
+void keepSubnormalSums(llvm::Module& module) {
+  for (AtomicRMWInst* add : operations(module, mayFlush)) split(*add);
+}
+
+void exchangeFloats(llvm::Module& module, const port::Target& target) {
+  for (AtomicRMWInst* operation : operations(module, isOnFloats))
+    if (!isNative(*operation, target.features)) llvm::expandAtomicRMWToCmpXchg(operation, exchange);
 }
 
 }  // namespace weft::compiler

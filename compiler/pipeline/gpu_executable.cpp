@@ -214,7 +214,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   if (llvm::Error error = verify(*gpu.module)) return error;
   finishLowering(gpu, machine, image.target);
   if (is_spirv) {
-    simplifyForSpirv(*gpu.module, machine);
+    simplifyForSpirv(*gpu.module, machine, image.target);
   } else {
     optimise(*gpu.module, machine, options.optimise);
     splitUnalignedVectors(*gpu.module);

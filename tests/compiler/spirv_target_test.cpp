@@ -6,6 +6,7 @@
 
 #include <spirv-tools/libspirv.hpp>
 
+#include "core/ports/spirv_target.h"
 #include "tests/compiler/fixture.h"
 
 namespace weft {
@@ -116,6 +117,37 @@ TEST_F(SpirvTarget, FloatFunctionsDoWithoutDouble) {
   EXPECT_FALSE(contains(text, "Float64")) << text;
   for (const char* one : {" sin ", " tgamma ", " rootn ", " normalize ", " native_exp "})
     EXPECT_TRUE(contains(text, one)) << one;
+}
+
+// Other sums, and the least and the greatest, are made by exchanging.
+TEST_F(SpirvTarget, SumsOfFloatsAreTheDevicesOwnWhereItHasThem) {
+  const std::string source =
+      "kernel void k(global atomic_float* a, local atomic_float* b, global atomic_double* c) {\n"
+      "  atomic_fetch_add_explicit(a, 2.0f, memory_order_relaxed, memory_scope_device);\n"
+      "  atomic_fetch_min_explicit(b, 2.0f, memory_order_relaxed, memory_scope_work_group);\n"
+      "  atomic_fetch_add_explicit(c, 2.0, memory_order_relaxed, memory_scope_device);\n"
+      "}\n";
+  for (const bool has_sums : {false, true}) {
+    port::CompileRequest wanted = spirvRequest(source, "-cl-std=CL3.0");
+    wanted.features.extensions.emplace_back("cl_ext_float_atomics");
+    for (const char* macro :
+         {"__opencl_c_ext_fp32_global_atomic_add", "__opencl_c_ext_fp32_local_atomic_min_max",
+          "__opencl_c_ext_fp64_global_atomic_add"})
+      wanted.features.feature_macros.emplace_back(macro);
+    if (has_sums) wanted.target.features += std::string(",") + port::spirv_global_float_sums;
+    const auto result = compiler().build(wanted);
+    ASSERT_TRUE(result.ok) << result.log;
+    const std::string text = textOf(readImage(result.image).value_or(Image{}));
+    const auto count = [&](const char* what) {
+      size_t found = 0;
+      for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++found;
+      return found;
+    };
+    EXPECT_EQ(count("OpAtomicFAddEXT"), has_sums ? 1u : 0u) << text;
+    EXPECT_EQ(count("OpExtension \"SPV_EXT_shader_atomic_float_add\""), has_sums ? 1u : 0u);
+    EXPECT_EQ(count("OpAtomicCompareExchange"), has_sums ? 2u : 3u) << text;
+  }
 }
 
 constexpr char corpus_options[] = "-cl-std=CL3.0 -DBLUR_TILE=16 -DBLUR_RADIUS=3 -DBINS=256";

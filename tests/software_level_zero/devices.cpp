@@ -66,6 +66,13 @@ ze_result_t driverGetProperties(ze_driver_handle_t, ze_driver_properties_t* prop
   properties->driverVersion = 1u << 24;
   return ok;
 }
+ze_result_t driverGetExtensionProperties(ze_driver_handle_t, uint32_t* count,
+                                         ze_driver_extension_properties_t* extensions) {
+  return listOf(1, count, extensions, [](auto& one) {
+    std::snprintf(one.name, sizeof one.name, "%s", ZE_FLOAT_ATOMICS_EXT_NAME);
+    one.version = ZE_FLOAT_ATOMICS_EXT_VERSION_CURRENT;
+  });
+}
 
 ze_result_t deviceGet(ze_driver_handle_t, uint32_t* count, ze_device_handle_t* devices) {
   const auto& all = machine().devices;
@@ -127,6 +134,13 @@ ze_result_t deviceGetModuleProperties(ze_device_handle_t,
   properties->fp16flags = properties->fp32flags = properties->fp64flags =
       ZE_DEVICE_FP_FLAG_DENORM | ZE_DEVICE_FP_FLAG_INF_NAN | ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST;
   properties->maxArgumentsSize = 4096;
+  // Of global memory only, so that there are both kinds.
+  if (auto* const more = static_cast<ze_float_atomic_ext_properties_t*>(properties->pNext);
+      more && more->stype == ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES) {
+    more->fp16Flags = more->fp64Flags = 0;
+    more->fp32Flags =
+        ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD;
+  }
   return ok;
 }
 ze_result_t deviceGetMemoryProperties(ze_device_handle_t, uint32_t* count,

@@ -37,9 +37,10 @@ port::CompileRequest requestFor(const ze_module_desc_t& description) {
 bool asksForOptions(std::span<const uint32_t> words) {
   constexpr size_t header = 5;
   constexpr uint32_t capability = 2 << 16 | 17;  // its words and its number
-  constexpr uint32_t float16 = 9, int64_atomics = 12;
+  constexpr uint32_t float16 = 9, int64_atomics = 12, float_sums = 6033;
   for (size_t i = header; i + 1 < words.size() && words[i] == capability; i += 2)
-    if (words[i + 1] == float16 || words[i + 1] == int64_atomics) return true;
+    if (words[i + 1] == float16 || words[i + 1] == int64_atomics || words[i + 1] == float_sums)
+      return true;
   return false;
 }
 

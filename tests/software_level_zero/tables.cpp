@@ -24,6 +24,7 @@ WEFT_TABLE zeGetDriverProcAddrTable(ze_api_version_t, ze_driver_dditable_t* tabl
   table->pfnGet = entry::driverGet;
   table->pfnGetApiVersion = entry::driverGetApiVersion;
   table->pfnGetProperties = entry::driverGetProperties;
+  table->pfnGetExtensionProperties = entry::driverGetExtensionProperties;
   return ok;
 }
 WEFT_TABLE zeGetDeviceProcAddrTable(ze_api_version_t, ze_device_dditable_t* table) {

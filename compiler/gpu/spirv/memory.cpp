@@ -23,6 +23,7 @@ constexpr AtomicRow atomics[] = {
     {AtomicRMWInst::Or, Op::OpAtomicOr},         {AtomicRMWInst::Xor, Op::OpAtomicXor},
     {AtomicRMWInst::Max, Op::OpAtomicSMax},      {AtomicRMWInst::Min, Op::OpAtomicSMin},
     {AtomicRMWInst::UMax, Op::OpAtomicUMax},     {AtomicRMWInst::UMin, Op::OpAtomicUMin},
+    {AtomicRMWInst::FAdd, Op::OpAtomicFAddEXT},
 };
 // Fences around an operation order it.
 constexpr uint32_t device_scope = static_cast<uint32_t>(spv::Scope::Device), relaxed = 0;
@@ -94,6 +95,10 @@ void FunctionWriter::readModifyWrite(const Instruction& instruction) {
       atomics, [&](const AtomicRow& each) { return each.operation == update.getOperation(); });
   if (row == std::end(atomics)) refuse("an instruction", instruction);
   if (update.getType()->isIntegerTy(64)) types_.need(spv::Capability::Int64Atomics);
+  if (row->op == Op::OpAtomicFAddEXT) {
+    types_.need(spv::Capability::AtomicFloat32AddEXT);
+    types_.needExtension("SPV_EXT_shader_atomic_float_add");
+  }
   define(instruction, row->op,
          {typed(update.getPointerOperand(), update.getType()), number(device_scope),
           number(relaxed), id(update.getValOperand())});

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compiler/gpu/spirv/function.h"
+#include "core/ports/spirv_target.h"
 
 namespace weft::compiler {
 namespace emit {
@@ -26,7 +27,7 @@ class ModuleWriter final : public Surroundings {
       if (function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL) addEntryPoint(function);
     // Drivers refuse it without a word, or crash.
     if (types_.capabilities().contains(spv::Capability::Float64) &&
-        !llvm::StringRef(target.features).contains("fp64"))
+        !llvm::StringRef(target.features).contains(port::spirv_double))
       refuse("double for a device without");
     return assemble();
   }
@@ -90,6 +91,8 @@ class ModuleWriter final : public Surroundings {
     Words all;
     for (const spv::Capability capability : types_.capabilities())
       all.add(spv::Op::OpCapability, {static_cast<uint32_t>(capability)});
+    for (const llvm::StringRef extension : types_.extensions())
+      all.add(spv::Op::OpExtension, literal(extension));
     if (extended_) {
       std::vector<uint32_t> words{extended_};
       llvm::append_range(words, literal("OpenCL.std"));

@@ -20,6 +20,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LowerMemIntrinsics.h>
 
+#include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/private_variables.h"
 #include "compiler/gpu/spirv/types.h"
 #include "compiler/passes/analyses.h"
@@ -324,7 +325,8 @@ void makeSpirvModule(GpuModule& gpu) {
   for (Function& function : module) moveVariables(function, private_space);
 }
 
-void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine) {
+void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine,
+                      const port::Target& target) {
   inlineByValue(module);
   Analyses analyses(machine, {});
   llvm::FunctionPassManager first;
@@ -347,6 +349,7 @@ void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(module, analyses.modules);
+  exchangeFloats(module, target);
   for (Function& function : module) {
     if (function.isDeclaration()) continue;
     nameUpperHalves(function);

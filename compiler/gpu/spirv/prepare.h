@@ -16,6 +16,7 @@ void makeSpirvModule(GpuModule& gpu);
 
 // Optimises only what the driver's compiler would not find out again, and leaves what
 // writeSpirv() has words for.
-void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine);
+void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine,
+                      const port::Target& target);
 
 }  // namespace weft::compiler

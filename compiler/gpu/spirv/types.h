@@ -68,6 +68,8 @@ class Types {
   Id undefined(llvm::Type* type);
 
   void need(spv::Capability capability) { capabilities_.insert(capability); }
+  void needExtension(llvm::StringRef name) { extensions_.insert(name); }
+  const std::set<llvm::StringRef>& extensions() const { return extensions_; }
   const std::set<spv::Capability>& capabilities() const { return capabilities_; }
   void decorate(Id id, spv::Decoration decoration, llvm::ArrayRef<uint32_t> operands = {});
 
@@ -96,6 +98,7 @@ class Types {
   std::map<std::vector<Id>, Id> functions_;
   std::map<unsigned, Id> integers_;
   Id input_vector_ = 0;
+  std::set<llvm::StringRef> extensions_;
   std::set<spv::Capability> capabilities_{spv::Capability::Addresses, spv::Capability::Linkage,
                                           spv::Capability::Kernel};
 };
