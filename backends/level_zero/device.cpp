@@ -23,13 +23,19 @@ constexpr uint32_t base_alignment = 256;
 constexpr uint32_t least_parameter_bytes = 1024;
 
 constexpr const char* language_extensions[] = {
-    "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_khr_extended_async_copies",
-    "cl_khr_extended_bit_ops",   "cl_khr_integer_dot_product",    "cl_ext_float_atomics",
+    "cl_khr_int64_base_atomics",        "cl_khr_int64_extended_atomics",
+    "cl_khr_extended_async_copies",     "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",       "cl_ext_float_atomics",
+    "cl_khr_subgroup_extended_types",   "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_non_uniform_vote", "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",          "cl_khr_subgroup_shuffle_relative",
 };
 constexpr const char* language_features[] = {
     "__opencl_c_generic_address_space",
     "__opencl_c_program_scope_global_variables",
     "__opencl_c_work_group_collective_functions",
+    "__opencl_c_subgroups",
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
@@ -132,10 +138,23 @@ void Device::describeDevice() {
                                        compute.maxGroupSizeZ};
   capabilities_.local_memory_bytes = compute.maxSharedLocalMemory;
   context_->max_grid = {compute.maxGroupCountX, compute.maxGroupCountY, compute.maxGroupCountZ};
-  uint32_t widest = 1;
-  const uint32_t sizes = std::min<uint32_t>(compute.numSubGroupSizes, ZE_SUBGROUPSIZE_COUNT);
-  for (uint32_t i = 0; i < sizes; ++i) widest = std::max(widest, compute.subGroupSizes[i]);
-  capabilities_.preferred_work_group_multiple = widest;
+  describeSubGroups(
+      std::span(compute.subGroupSizes)
+          .first(std::min<uint32_t>(compute.numSubGroupSizes, ZE_SUBGROUPSIZE_COUNT)));
+}
+
+// Of the sizes that the device has, those that the compiler can make use of.
+void Device::describeSubGroups(std::span<const uint32_t> sizes) {
+  std::string features;
+  for (const auto& [size, feature] : port::spirv_sub_groups)
+    if (std::ranges::find(sizes, size) != sizes.end()) port::addFeature(features, feature);
+  auto& known = capabilities_.sub_group_sizes;
+  known = port::spirvSubGroupSizes(features);
+  require(!known.empty(), CL_DEVICE_NOT_AVAILABLE, "its sub-groups are of no known size");
+  capabilities_.max_sub_groups =
+      static_cast<uint32_t>(capabilities_.max_work_group_size / known.front());
+  capabilities_.preferred_work_group_multiple = known.back();
+  target_.features = features;
 }
 
 void Device::describeDriver() {
@@ -163,7 +182,7 @@ void Device::describeCode() {
   capabilities_.max_parameter_bytes = code.maxArgumentsSize - hidden;
   target_.kind = port::TargetKind::spirv;
   target_.cpu = "1.2";
-  if (capabilities_.fp64) target_.features = port::spirv_double;
+  if (capabilities_.fp64) port::addFeature(target_.features, port::spirv_double);
   capabilities_.language_extensions.assign(std::begin(language_extensions),
                                            std::end(language_extensions));
   const bool long_atomics = (code.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0;
@@ -201,9 +220,7 @@ void Device::describeFloatSums() {
   code.pNext = &sums;
   check(api.deviceGetModuleProperties(context_->device, &code), "the module properties");
   const auto add = [&](uint32_t flag, const char* feature) {
-    if ((sums.fp32Flags & flag) == 0) return;
-    if (!target_.features.empty()) target_.features += ',';
-    target_.features += feature;
+    if ((sums.fp32Flags & flag) != 0) port::addFeature(target_.features, feature);
   };
   add(ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD, port::spirv_global_float_sums);
   add(ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD, port::spirv_local_float_sums);

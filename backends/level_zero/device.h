@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "backends/level_zero/context.h"
 #include "core/ports/device.h"
 #include "core/ports/shared_memory.h"
@@ -35,6 +37,7 @@ class Device final : public port::Device, public port::SharedMemorySource {
   void describe();
   ze_device_handle_t handleOf(const port::UnitSet& part) const;
   void describeDevice();
+  void describeSubGroups(std::span<const uint32_t> sizes);
   void describeDriver();
   void describeCode();
   void describeFloatSums();

@@ -63,9 +63,9 @@ std::vector<std::string> undefinedFunctions(const llvm::Module& module);
 // Must follow linkBuiltins. What the library does not have stays undefined.
 llvm::Error defineOwnMath(llvm::Module& module);
 
-// For targets whose work-items run at the same time: work-group functions become calls of the
-// library's own (cl/own_work_group.cl), and where it is known which of them are a sub-group,
-// functions of those, too (cl/own_sub_group.cl). To be followed by linkBuiltins.
-void useOwnGroupFunctions(llvm::Module& module, bool sub_groups);
+// For targets whose work-items run at the same time: the functions of work-groups and sub-groups
+// become calls of the library's own (cl/own_work_group.cl, cl/own_sub_group.cl). To be followed by
+// linkBuiltins.
+void useOwnGroupFunctions(llvm::Module& module);
 
 }  // namespace weft::compiler

@@ -10,11 +10,12 @@ namespace weft::compiler {
 namespace {
 
 // Empty for what is no function of a group.
-std::string ownName(llvm::StringRef symbol, bool sub_groups) {
+std::string ownName(llvm::StringRef symbol) {
   size_t length = 0;
   if (!symbol.consume_front("_Z") || symbol.consumeInteger(10, length)) return {};
-  const bool of_group =
-      symbol.starts_with("work_group_") || (sub_groups && symbol.starts_with("sub_group_"));
+  const bool of_group = symbol.starts_with("work_group_") || symbol.starts_with("sub_group_") ||
+                        symbol.starts_with("get_sub_group_") ||
+                        symbol.starts_with("get_num_sub_groups");
   if (!of_group || length > symbol.size()) return {};
   const std::string name = "__weft_own_" + symbol.take_front(length).str();
   return "_Z" + std::to_string(name.size()) + name + symbol.drop_front(length).str();
@@ -22,10 +23,10 @@ std::string ownName(llvm::StringRef symbol, bool sub_groups) {
 
 }  // namespace
 
-void useOwnGroupFunctions(llvm::Module& module, bool sub_groups) {
+void useOwnGroupFunctions(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (!function.isDeclaration() || function.use_empty()) continue;
-    const std::string name = ownName(function.getName(), sub_groups);
+    const std::string name = ownName(function.getName());
     if (findBuiltinModule(name)) function.setName(name);
   }
 }

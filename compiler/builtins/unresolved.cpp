@@ -140,7 +140,8 @@ std::vector<std::string> unresolvedFunctions(const llvm::Module& module) {
 
 std::vector<std::string> undefinedFunctions(const llvm::Module& module) {
   return calledDeclarations(module, [](const llvm::Function& function) {
-    return function.isIntrinsic() || function.getName().starts_with("weft.std.");
+    return function.isIntrinsic() || function.getName().starts_with("weft.std.") ||
+           function.getName().starts_with("weft.sub_group.");
   });
 }
 

@@ -81,6 +81,9 @@ void callIntrinsics(llvm::Module& module) {
     auto* made =
         Function::Create(function.getFunctionType(), Function::ExternalLinkage, name, module);
     made->setAttributes(function.getAttributes());
+    // Which work-items are at one place is told by the address of the call.
+    if (made->hasFnAttribute(llvm::Attribute::Convergent))
+      made->addFnAttr(llvm::Attribute::NoMerge);
     function.replaceAllUsesWith(made);
     function.eraseFromParent();
   }

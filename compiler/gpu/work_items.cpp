@@ -68,6 +68,10 @@ class Place {
       id = builder_.CreateAdd(builder_.CreateMul(id, localSize(d)), localId(d));
     return id;
   }
+  // Of the group.
+  Value* items() {
+    return builder_.CreateMul(builder_.CreateMul(localSize(0), localSize(1)), localSize(2));
+  }
   Value* globalLinearId() {
     Value* id = rangeId(2);
     for (unsigned d = 2; d-- > 0;)
@@ -186,14 +190,20 @@ void replaceBarrier(Builder& builder, const llvm::CallInst& call) {
 }
 
 // Null where the call is of something else.
-Value* answerFor(Builder& builder, const GpuKernel& kernel, llvm::CallInst& call) {
+Value* answerFor(Builder& builder, const GpuKernel& kernel, const SubGroups& sub_groups,
+                 llvm::CallInst& call) {
   const llvm::StringRef name = call.getCalledFunction()->getName();
   Place place(builder, kernel);
   if (const auto* query = find(dimension_queries, name))
     return answerDimension(builder, place, call, *query);
   if (const auto* query = find(plain_queries, name)) return (place.*query->answer)();
   if (const auto* query = find(space_queries, name)) return answerSpace(builder, call, *query);
-  return answerSubGroup(builder, call);
+  return answerSubGroup(builder, call, sub_groups, [&] {
+    const auto narrow = [&](Value* number) {
+      return builder.CreateTrunc(number, builder.getInt32Ty());
+    };
+    return GroupPlace{narrow(place.localLinearId()), narrow(place.items())};
+  });
 }
 
 // Does the operation order more than itself, and on which sides?
@@ -238,7 +248,7 @@ void relax(llvm::Instruction& instruction) {
 
 }  // namespace
 
-void lowerGpuWorkItems(const GpuKernel& kernel) {
+void lowerGpuWorkItems(const GpuKernel& kernel, const SubGroups& sub_groups) {
   for (llvm::Instruction& instruction :
        llvm::make_early_inc_range(llvm::instructions(*kernel.function))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -248,7 +258,7 @@ void lowerGpuWorkItems(const GpuKernel& kernel) {
     if (isBarrier(*call->getCalledFunction())) {
       replaceBarrier(builder, *call);
     } else {
-      Value* answer = answerFor(builder, kernel, *call);
+      Value* answer = answerFor(builder, kernel, sub_groups, *call);
       if (!answer) continue;
       call->replaceAllUsesWith(answer);
     }

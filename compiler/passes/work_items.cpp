@@ -55,9 +55,10 @@ constexpr std::array<llvm::StringLiteral, 3> meetings = {
 };
 
 // Of lanes that run side by side, which GPUs answer (compiler/gpu/sub_groups.cpp).
-constexpr std::array<llvm::StringLiteral, 7> exchanges = {
-    "__weft_lanes",   "__weft_here",       "__weft_meet",       "__weft_ballot",
-    "__weft_shuffle", "__weft_shuffle_up", "__weft_group_slots"};
+constexpr std::array<llvm::StringLiteral, 11> exchanges = {
+    "__weft_lanes",      "__weft_lane",       "__weft_members",    "__weft_sub_group",
+    "__weft_sub_groups", "__weft_here",       "__weft_meet",       "__weft_ballot",
+    "__weft_shuffle",    "__weft_shuffle_up", "__weft_group_slots"};
 
 const Query* findQuery(llvm::StringRef name) {
   const auto* found = llvm::find_if(queries, [&](const Query& q) { return q.name == name; });

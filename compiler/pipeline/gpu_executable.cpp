@@ -15,10 +15,11 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/float_atomics.h"
+#include "compiler/gpu/host_module.h"
 #include "compiler/gpu/native_math.h"
+#include "compiler/gpu/spirv/module_writer.h"
 #include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/spirv/standard_functions.h"
-#include "compiler/gpu/sub_groups.h"
 #include "compiler/gpu/target_module.h"
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/unrolling.h"
@@ -36,11 +37,14 @@
 #include "compiler/pipeline/simplify.h"
 #include "compiler/pipeline/target.h"
 #include "core/ports/launch.h"
+#include "core/ports/spirv_target.h"
 
 namespace weft::compiler {
 namespace {
 
 constexpr unsigned local_space = 3;
+// Which Intel's GPUs of all generations have.
+constexpr uint32_t usual_spirv_sub_group = 16;
 
 llvm::Error checkArguments(const Image& image) {
   for (const KernelInfo& kernel : image.kernels)
@@ -51,16 +55,27 @@ llvm::Error checkArguments(const Image& image) {
   return llvm::Error::success();
 }
 
+// Those that a target's kernels may require, the one that others get first.
+std::vector<uint32_t> subGroupSizes(const port::Target& target) {
+  if (isSoftwareGpu(target)) return {port::gpu_sub_group_size, 16, 8};
+  if (target.kind != port::TargetKind::spirv) return {port::gpu_sub_group_size};
+  std::vector<uint32_t> sizes = port::spirvSubGroupSizes(target.features);
+  llvm::stable_sort(sizes, [](uint32_t a, uint32_t b) {
+    return (a == usual_spirv_sub_group) > (b == usual_spirv_sub_group);
+  });
+  return sizes;
+}
+
 llvm::Error settleSubGroups(Image& image) {
-  // makeSubGroupsOfOne.
-  const bool of_one = image.target.kind == port::TargetKind::spirv;
+  const std::vector<uint32_t> sizes = subGroupSizes(image.target);
+  if (sizes.empty()) return llvm::createStringError("the target names no size of sub-groups");
   for (KernelInfo& kernel : image.kernels) {
-    kernel.sub_group_size = of_one ? 1 : port::gpu_sub_group_size;
-    if (kernel.required_sub_group_size != 0 &&
-        kernel.required_sub_group_size != kernel.sub_group_size)
-      return llvm::createStringError(
-          "kernel '" + kernel.name + "': the device has no sub-groups of " +
-          std::to_string(kernel.required_sub_group_size) + " work-items");
+    const uint32_t required = kernel.required_sub_group_size;
+    kernel.sub_group_size = required != 0 ? required : sizes.front();
+    if (!llvm::is_contained(sizes, kernel.sub_group_size))
+      return llvm::createStringError("kernel '" + kernel.name +
+                                     "': the device has no sub-groups of " +
+                                     std::to_string(required) + " work-items");
   }
   return llvm::Error::success();
 }
@@ -115,6 +130,20 @@ bool hasBarriers(const llvm::Function& kernel) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     return call && call->getCalledFunction() && isBarrier(*call->getCalledFunction());
   });
+}
+
+bool usesSubGroups(const llvm::Function& kernel) {
+  return llvm::any_of(llvm::instructions(kernel), [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call && call->getCalledFunction() &&
+           call->getCalledFunction()->getName().starts_with(spirv_sub_group_prefix);
+  });
+}
+
+// Where the size makes no difference, the driver's compiler chooses the best one.
+void fixSubGroups(const GpuKernel& kernel, const KernelInfo& info) {
+  if (info.required_sub_group_size != 0 || usesSubGroups(*kernel.function))
+    kernel.function->addFnAttr(spirv_sub_group_size, std::to_string(info.sub_group_size));
 }
 
 // Lets the driver's compiler use more registers. Groups at an edge may be smaller, so the size is
@@ -197,11 +226,11 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   GpuModule gpu = makeGpuModule(module, image.kernels,
                                 is_spirv ? LocalArguments::pointers : LocalArguments::offsets);
   analyseKernels(*functions, machine, image);
-  if (is_spirv) makeSubGroupsOfOne(*gpu.module);
   for (const GpuKernel& kernel : gpu.kernels) {
     KernelInfo& info = infoOf(image, kernel.name);
     info.has_barriers = hasBarriers(*kernel.function);
-    lowerGpuWorkItems(kernel);
+    lowerGpuWorkItems(kernel, {info.sub_group_size, is_spirv});
+    if (is_spirv) fixSubGroups(kernel, info);
     info.local_bytes = localBytes(*kernel.function);
     limitGroups(kernel, info);
   }
@@ -238,7 +267,7 @@ llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
   const bool is_spirv = target.kind == port::TargetKind::spirv;
   const llvm::StringSet<> own = definedFunctions(module);
   if (is_spirv) useStandardFunctions(module, own);
-  useOwnGroupFunctions(module, !is_spirv);
+  useOwnGroupFunctions(module);
   if (llvm::Error error = linkBuiltins(module)) return error;
   if (is_spirv) useStandardFunctions(module, own);
   return defineOwnMath(module);

@@ -14,11 +14,21 @@ class SubGroups : public Programs {
     Programs::SetUp();
     if (!deviceInfo<cl_uint>(CL_DEVICE_MAX_NUM_SUB_GROUPS))
       GTEST_SKIP() << "the device has no sub-groups";
-    size_t sizes[8] = {};
+  }
+};
+
+// The parameter says which of the sizes that the device has.
+class SubGroupsOfEachSize : public SubGroups, public ::testing::WithParamInterface<size_t> {
+ protected:
+  void SetUp() override {
+    SubGroups::SetUp();
+    if (IsSkipped()) return;
+    size_t sizes[8] = {}, bytes = 0;
     ASSERT_EQ(cl.clGetDeviceInfo(testDevice(), CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes,
-                                 nullptr),
+                                 &bytes),
               CL_SUCCESS);
-    width = static_cast<int>(sizes[0]);
+    if (GetParam() >= bytes / sizeof *sizes) GTEST_SKIP() << "the device has fewer sizes";
+    width = static_cast<int>(sizes[GetParam()]);
     head =
         "__attribute__((intel_reqd_sub_group_size(" + std::to_string(width) + "))) kernel void k(";
   }
@@ -33,11 +43,11 @@ class SubGroups : public Programs {
     return download<cl_int>(out);
   }
 
-  int width = 0;  // the least that the device has
+  int width = 0;
   std::string head;
 };
 
-TEST_F(SubGroups, AreLanesInTheLinearOrder) {
+TEST_P(SubGroupsOfEachSize, AreLanesInTheLinearOrder) {
   const auto values = results(head +
                                   "global int* out) {\n"
                                   "  out[get_global_linear_id()] = get_sub_group_id() * 1000 +\n"
@@ -57,7 +67,7 @@ TEST_F(SubGroups, AreLanesInTheLinearOrder) {
   }
 }
 
-TEST_F(SubGroups, ReductionsAndScansOfWholeSubGroups) {
+TEST_P(SubGroupsOfEachSize, ReductionsAndScansOfWholeSubGroups) {
   const auto values = results(head +
                                   "global int* out) {\n"
                                   "  int i = get_global_id(0), x = i * i % 37;\n"
@@ -80,7 +90,7 @@ TEST_F(SubGroups, ReductionsAndScansOfWholeSubGroups) {
   }
 }
 
-TEST_F(SubGroups, MayPartAtTheirFunctionsAndMeetAtABarrier) {
+TEST_P(SubGroupsOfEachSize, MayPartAtTheirFunctionsAndMeetAtABarrier) {
   const auto values = results(head +
                                   "global int* out) {\n"
                                   "  local int shared[64];\n"
@@ -101,7 +111,7 @@ TEST_F(SubGroups, MayPartAtTheirFunctionsAndMeetAtABarrier) {
   }
 }
 
-TEST_F(SubGroups, NonUniformFunctionsSeeTheLanesThatAreThere) {
+TEST_P(SubGroupsOfEachSize, NonUniformFunctionsSeeTheLanesThatAreThere) {
   const auto values =
       results("#pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable\n" + head +
                   "global int* out) {\n"
@@ -141,7 +151,20 @@ TEST_F(SubGroups, NonUniformFunctionsSeeTheLanesThatAreThere) {
   }
 }
 
-TEST_F(SubGroups, ValuesMoveBetweenLanes) {
+// The same code twice, which must not become one.
+TEST_P(SubGroupsOfEachSize, TwoBranchesAreTwoPlaces) {
+  const auto values = results("#pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable\n" + head +
+                                  "global int* out) {\n"
+                                  "  int i = get_global_id(0), x = i;\n"
+                                  "  if (get_sub_group_local_id() < get_sub_group_size() / 2)\n"
+                                  "    out[i] = sub_group_broadcast_first(x);\n"
+                                  "  else\n"
+                                  "    out[i] = sub_group_broadcast_first(x); }",
+                              {{size_t(3 * width)}, {size_t(width)}});
+  for (int i = 0; i < 3 * width; ++i) EXPECT_EQ(values[i], i / (width / 2) * (width / 2)) << i;
+}
+
+TEST_P(SubGroupsOfEachSize, ValuesMoveBetweenLanes) {
   const auto values =
       results(head +
                   "global int* out) {\n"
@@ -159,6 +182,8 @@ TEST_F(SubGroups, ValuesMoveBetweenLanes) {
         << i;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(, SubGroupsOfEachSize, ::testing::Values(0, 1, 2));
 
 TEST_F(SubGroups, QueriesOfAKernel) {
   const OwnedProgram program = built(

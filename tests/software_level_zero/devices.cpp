@@ -122,8 +122,10 @@ ze_result_t deviceGetComputeProperties(ze_device_handle_t,
   properties->maxGroupCountY = 100;
   properties->maxGroupCountZ = 5;
   properties->maxSharedLocalMemory = max_local_bytes;
-  properties->numSubGroupSizes = 1;
-  properties->subGroupSizes[0] = 32;
+  properties->numSubGroupSizes = 3;
+  properties->subGroupSizes[0] = 8;
+  properties->subGroupSizes[1] = 16;
+  properties->subGroupSizes[2] = 32;
   return ok;
 }
 ze_result_t deviceGetModuleProperties(ze_device_handle_t,

@@ -28,20 +28,24 @@ port::CompileRequest requestFor(const ze_module_desc_t& description) {
   request.target.kind = port::TargetKind::amdgcn;
   request.target.cpu = "host";
   request.features.fp16 = true;
-  request.features.extensions = {"cl_khr_int64_base_atomics"};
-  request.features.feature_macros = {"__opencl_c_generic_address_space"};
+  request.features.extensions = {"cl_khr_int64_base_atomics", "cl_khr_subgroup_ballot",
+                                 "cl_khr_subgroup_shuffle", "cl_ext_float_atomics"};
+  request.features.feature_macros = {"__opencl_c_generic_address_space", "__opencl_c_subgroups",
+                                     "__opencl_c_ext_fp32_global_atomic_add"};
   return request;
 }
 
-// Does the module ask for what only some devices have? The validator's OpenCL knows none of it.
-bool asksForOptions(std::span<const uint32_t> words) {
+// The validator's OpenCL ends with 2.2, and knows nothing of what only some devices have.
+spv_target_env environmentOf(std::span<const uint32_t> words) {
   constexpr size_t header = 5;
+  constexpr uint32_t version_1_3 = 0x00010300;
   constexpr uint32_t capability = 2 << 16 | 17;  // its words and its number
   constexpr uint32_t float16 = 9, int64_atomics = 12, float_sums = 6033;
+  if (words.size() > header && words[1] >= version_1_3) return SPV_ENV_UNIVERSAL_1_3;
   for (size_t i = header; i + 1 < words.size() && words[i] == capability; i += 2)
     if (words[i + 1] == float16 || words[i + 1] == int64_atomics || words[i + 1] == float_sums)
-      return true;
-  return false;
+      return SPV_ENV_UNIVERSAL_1_2;
+  return SPV_ENV_OPENCL_2_2;
 }
 
 // What SPIRV-Tools' validator finds; empty when the module is valid.
@@ -49,7 +53,7 @@ std::string faultsOf(std::span<const std::byte> module) {
   std::vector<uint32_t> words(module.size() / sizeof(uint32_t));
   std::memcpy(words.data(), module.data(), words.size() * sizeof(uint32_t));
   std::string text;
-  spvtools::SpirvTools tools(asksForOptions(words) ? SPV_ENV_UNIVERSAL_1_2 : SPV_ENV_OPENCL_2_2);
+  spvtools::SpirvTools tools(environmentOf(words));
   tools.SetMessageConsumer(
       [&](spv_message_level_t, const char*, const spv_position_t& position, const char* message) {
         text += std::to_string(position.index) + ": " + message + "\n";

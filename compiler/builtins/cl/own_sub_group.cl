@@ -9,6 +9,12 @@
 // The target's own (compiler/gpu/sub_groups.h). Masks have a bit for each lane of the sub-group;
 // all lanes of a mask have to come, with the same one.
 uint __weft_lanes(void) __attribute__((const));
+// The work-item's place in its sub-group and how many are there, the sub-group's in the group and how
+// many it has.
+uint __weft_lane(void) __attribute__((const));
+uint __weft_members(void) __attribute__((const));
+uint __weft_sub_group(void) __attribute__((const));
+uint __weft_sub_groups(void) __attribute__((const));
 // The lanes that are here.
 uint __weft_here(void) __attribute__((convergent));
 void __weft_meet(uint mask) __attribute__((convergent));
@@ -23,15 +29,22 @@ typedef struct {
 } Member;
 
 INLINE Member self(void) {
-  const uint lanes = __weft_lanes();
-  const uint item = (uint)get_local_linear_id();
-  const uint items = (uint)get_local_size(0) * (uint)get_local_size(1) * (uint)get_local_size(2);
-  const uint rest = items - item / lanes * lanes;
-  const uint members = rest < lanes ? rest : lanes;
-  return (Member){item % lanes, members, ~0u >> (32 - members)};
+  const uint members = __weft_members();
+  return (Member){__weft_lane(), members, ~0u >> (32 - members)};
 }
+INLINE uint first_lane(uint mask) { return (uint)ctz(mask); }
 INLINE bool has(uint mask, uint lane) { return mask >> lane & 1; }
-INLINE uint lowest(uint mask) { return (uint)ctz(mask); }
+
+OVERLOAD uint __weft_own_get_sub_group_size(void) { return __weft_members(); }
+OVERLOAD uint __weft_own_get_num_sub_groups(void) { return __weft_sub_groups(); }
+OVERLOAD uint __weft_own_get_sub_group_id(void) { return __weft_sub_group(); }
+OVERLOAD uint __weft_own_get_sub_group_local_id(void) { return __weft_lane(); }
+
+#define MASK_FUNCTION(name) __weft_own_##name
+#define LANE __weft_lane()
+#define MEMBERS __weft_members()
+#define WIDTH __weft_lanes()
+#include "sub_group_mask.def"
 
 OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags) {
   __weft_meet(self().all);
@@ -85,7 +98,7 @@ OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scop
     T result = (T)(identity);                                                \
     bool any = false;                                                        \
     for (uint rest = mask; rest; rest &= rest - 1) {                         \
-      const uint lane = lowest(rest);                                        \
+      const uint lane = first_lane(rest);                                        \
       const T next = take_##T(x, lane, mask);                                \
       if (lane >= end) continue;                                             \
       result = any ? (T)COMBINE_##name(result, next) : next;                 \
@@ -127,7 +140,7 @@ OVERLOAD int __weft_own_sub_group_any(int predicate) {
   return __weft_ballot(predicate, self().all) != 0;
 }
 
-OVERLOAD int __weft_own_sub_group_elect(void) { return self().lane == lowest(__weft_here()); }
+OVERLOAD int __weft_own_sub_group_elect(void) { return self().lane == first_lane(__weft_here()); }
 OVERLOAD int __weft_own_sub_group_non_uniform_all(int predicate) {
   const uint mask = __weft_here();
   return __weft_ballot(predicate, mask) == mask;
@@ -147,7 +160,6 @@ OVERLOAD uint4 __weft_own_sub_group_ballot(int predicate) {
   OVERLOAD T##n __weft_own_sub_group_non_uniform_broadcast(T##n x, uint source) {            \
     return take_##T##n(x, source, __weft_here());                                            \
   }
-#define LANE self().lane
 #define DEFINE_EXCHANGE(name, T, from, parameters)                       \
   OVERLOAD T __weft_own_sub_group_##name parameters {                    \
     return take_##T(x, from, __weft_here());                             \
@@ -156,7 +168,7 @@ OVERLOAD uint4 __weft_own_sub_group_ballot(int predicate) {
 #define DEFINE_SCALAR(T)                                                              \
   OVERLOAD T __weft_own_sub_group_broadcast_first(T x) {                              \
     const uint mask = __weft_here();                                                  \
-    return take_##T(x, lowest(mask), mask);                                           \
+    return take_##T(x, first_lane(mask), mask);                                           \
   }                                                                                   \
   DEFINE_EXCHANGE(shuffle, T, source, (T x, uint source))                             \
   DEFINE_EXCHANGE(shuffle_xor, T, LANE ^ mask, (T x, uint mask))                      \
@@ -166,7 +178,7 @@ OVERLOAD uint4 __weft_own_sub_group_ballot(int predicate) {
   DEFINE_EXCHANGE(clustered_rotate, T, ROTATED(cluster), (T x, int delta, uint cluster)) \
   OVERLOAD int __weft_own_sub_group_non_uniform_all_equal(T x) {                      \
     const uint mask = __weft_here();                                                  \
-    const T first = take_##T(x, lowest(mask), mask);                                  \
+    const T first = take_##T(x, first_lane(mask), mask);                                  \
     return __weft_ballot(x == first, mask) == mask;                                   \
   }
 #define DEFINE_TYPE(T)         \

@@ -5,8 +5,12 @@
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-// The target's own (compiler/gpu). A sub-group's lanes follow each other in the group's linear order.
-uint __weft_lanes(void) __attribute__((const));
+// The target's own (compiler/gpu): the work-item's place in its sub-group and how many are there, the
+// sub-group's in the group and how many it has.
+uint __weft_lane(void) __attribute__((const));
+uint __weft_members(void) __attribute__((const));
+uint __weft_sub_group(void) __attribute__((const));
+uint __weft_sub_groups(void) __attribute__((const));
 // x of the work-item `distance` lanes below; anything where there is none. All lanes that the
 // sub-group has must call it: `members` of them.
 uint __weft_shuffle_up(uint x, uint distance, uint members) __attribute__((convergent));
@@ -19,12 +23,7 @@ typedef struct {
 } Member;
 
 INLINE Member self(void) {
-  const uint lanes = __weft_lanes();
-  const uint item = (uint)get_local_linear_id();
-  const uint items = (uint)get_local_size(0) * (uint)get_local_size(1) * (uint)get_local_size(2);
-  const uint rest = items - item / lanes * lanes;
-  return (Member){item % lanes, rest < lanes ? rest : lanes, item / lanes,
-                  (items + lanes - 1) / lanes};
+  return (Member){__weft_lane(), __weft_members(), __weft_sub_group(), __weft_sub_groups()};
 }
 
 #define DEFINE_SHUFFLE_NARROW(T, W)                              \

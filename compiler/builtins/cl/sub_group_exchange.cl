@@ -1,13 +1,11 @@
 // Sub-groups: votes, ballots and values from other lanes.
 #include "sub_group.def"
 
-INLINE uint lowest(ulong lanes) { return (uint)ctz(lanes); }
-INLINE ulong lanes_below(uint lane) { return ((ulong)1 << lane) - 1; }
-INLINE uint4 as_mask(ulong lanes) { return (uint4)((uint)lanes, (uint)(lanes >> 32), 0, 0); }
-// A mask's bits; those behind the sub-group's width mean nothing.
-INLINE ulong as_lanes(uint4 mask) {
-  return (mask.x | (ulong)mask.y << 32) & lanes_below(__weft_sub_group_width());
-}
+#define MASK_FUNCTION(name) name
+#define LANE self().lane
+#define MEMBERS self().members
+#define WIDTH __weft_sub_group_width()
+#include "sub_group_mask.def"
 
 // The active lanes whose predicate holds.
 INLINE ulong ballot(int predicate) {
@@ -52,32 +50,6 @@ OVERLOAD int sub_group_non_uniform_all(int predicate) { return ballot(!predicate
 OVERLOAD int sub_group_non_uniform_any(int predicate) { return ballot(predicate) != 0; }
 
 OVERLOAD uint4 sub_group_ballot(int predicate) { return as_mask(ballot(predicate)); }
-OVERLOAD int sub_group_inverse_ballot(uint4 mask) {
-  return (int)(as_lanes(mask) >> self().lane & 1);
-}
-OVERLOAD int sub_group_ballot_bit_extract(uint4 mask, uint index) {
-  return index < 64 ? (int)(as_lanes(mask) >> index & 1) : 0;
-}
-OVERLOAD uint sub_group_ballot_bit_count(uint4 mask) { return (uint)popcount(as_lanes(mask)); }
-OVERLOAD uint sub_group_ballot_inclusive_scan(uint4 mask) {
-  return (uint)popcount(as_lanes(mask) & lanes_below(self().lane + 1));
-}
-OVERLOAD uint sub_group_ballot_exclusive_scan(uint4 mask) {
-  return (uint)popcount(as_lanes(mask) & lanes_below(self().lane));
-}
-OVERLOAD uint sub_group_ballot_find_lsb(uint4 mask) { return lowest(as_lanes(mask)); }
-OVERLOAD uint sub_group_ballot_find_msb(uint4 mask) { return 63 - (uint)clz(as_lanes(mask)); }
-
-OVERLOAD uint4 get_sub_group_eq_mask(void) { return as_mask((ulong)1 << self().lane); }
-OVERLOAD uint4 get_sub_group_ge_mask(void) {
-  return as_mask(lanes_below(self().members) & ~lanes_below(self().lane));
-}
-OVERLOAD uint4 get_sub_group_gt_mask(void) {
-  return as_mask(lanes_below(self().members) & ~lanes_below(self().lane + 1));
-}
-OVERLOAD uint4 get_sub_group_le_mask(void) { return as_mask(lanes_below(self().lane + 1)); }
-OVERLOAD uint4 get_sub_group_lt_mask(void) { return as_mask(lanes_below(self().lane)); }
-
 // `from` is worked out behind the first meeting.
 #define DEFINE_TAKE(name, T, from, ...)     \
   OVERLOAD T name(T x __VA_ARGS__) {        \

@@ -14,6 +14,7 @@ using spv::Op;
 constexpr uint32_t mask(spv::MemorySemanticsMask bits) { return static_cast<uint32_t>(bits); }
 constexpr uint32_t both_memories = mask(spv::MemorySemanticsMask::CrossWorkgroupMemory) |
                                    mask(spv::MemorySemanticsMask::WorkgroupMemory);
+constexpr uint32_t sub_group_scope = static_cast<uint32_t>(spv::Scope::Subgroup);
 constexpr uint32_t strictly = mask(spv::MemorySemanticsMask::SequentiallyConsistent);
 
 // Which of three, behind which built-in variable: `with` of the rows that ask for a place.
@@ -53,7 +54,19 @@ const FunctionWriter::CallRow FunctionWriter::call_rows[] = {
      emit::place(spv::BuiltIn::WorkgroupId, 1)},
     {"llvm.nvvm.read.ptx.sreg.ctaid.z", &FunctionWriter::place,
      emit::place(spv::BuiltIn::WorkgroupId, 2)},
-    {"llvm.nvvm.barrier0", &FunctionWriter::barrier},
+    {"llvm.nvvm.barrier0", &FunctionWriter::barrier, static_cast<uint32_t>(spv::Scope::Workgroup)},
+    {"weft.sub_group.barrier", &FunctionWriter::barrier,
+     static_cast<uint32_t>(spv::Scope::Subgroup)},
+    {"weft.sub_group.lane", &FunctionWriter::ofSubGroup,
+     static_cast<uint32_t>(spv::BuiltIn::SubgroupLocalInvocationId)},
+    {"weft.sub_group.size", &FunctionWriter::ofSubGroup,
+     static_cast<uint32_t>(spv::BuiltIn::SubgroupSize)},
+    {"weft.sub_group.id", &FunctionWriter::ofSubGroup,
+     static_cast<uint32_t>(spv::BuiltIn::SubgroupId)},
+    {"weft.sub_group.count", &FunctionWriter::ofSubGroup,
+     static_cast<uint32_t>(spv::BuiltIn::NumSubgroups)},
+    {"weft.sub_group.ballot", &FunctionWriter::ballot},
+    {"weft.sub_group.shuffle", &FunctionWriter::takeFromLane},
     {"llvm.nvvm.membar.cta", &FunctionWriter::fence, static_cast<uint32_t>(spv::Scope::Workgroup)},
     {"llvm.nvvm.membar.gl", &FunctionWriter::fence, static_cast<uint32_t>(spv::Scope::Device)},
     {"llvm.nvvm.membar.sys", &FunctionWriter::fence,
@@ -138,16 +151,35 @@ void FunctionWriter::saturate(const llvm::CallInst& call, uint32_t with) {
 
 void FunctionWriter::place(const llvm::CallInst& call, uint32_t with) {
   const Id vector_type = types_.inputVector();
-  const Id vector =
-      result(Op::OpLoad, vector_type, {module_.builtIn(static_cast<spv::BuiltIn>(with >> 2))});
+  const Id vector = result(Op::OpLoad, vector_type,
+                           {module_.builtIn(static_cast<spv::BuiltIn>(with >> 2), vector_type)});
   const Id one = result(Op::OpCompositeExtract,
                         types_.type(llvm::Type::getInt64Ty(call.getContext())), {vector, with & 3});
   define(call, Op::OpUConvert, {one});
 }
 
-void FunctionWriter::barrier(const llvm::CallInst&, uint32_t) {
-  const Id scope = number(static_cast<uint32_t>(spv::Scope::Workgroup));
+void FunctionWriter::barrier(const llvm::CallInst&, uint32_t with) {
+  const Id scope = number(with);
   body_.add(Op::OpControlBarrier, {scope, scope, number(strictly | both_memories)});
+}
+
+void FunctionWriter::ofSubGroup(const llvm::CallInst& call, uint32_t with) {
+  define(call, Op::OpLoad, {module_.builtIn(static_cast<spv::BuiltIn>(with), type(call))});
+}
+
+// Of at most 32 lanes, so the first of the four numbers has them all.
+void FunctionWriter::ballot(const llvm::CallInst& call, uint32_t) {
+  types_.need(spv::Capability::GroupNonUniformBallot);
+  auto* four = llvm::FixedVectorType::get(call.getType(), 4);
+  const Id lanes = result(Op::OpGroupNonUniformBallot, types_.type(four),
+                          {number(sub_group_scope), id(call.getArgOperand(0))});
+  define(call, Op::OpCompositeExtract, {lanes, 0});
+}
+
+void FunctionWriter::takeFromLane(const llvm::CallInst& call, uint32_t) {
+  types_.need(spv::Capability::GroupNonUniformShuffle);
+  define(call, Op::OpGroupNonUniformShuffle,
+         {number(sub_group_scope), id(call.getArgOperand(0)), id(call.getArgOperand(1))});
 }
 
 void FunctionWriter::fence(const llvm::CallInst&, uint32_t with) {

@@ -15,8 +15,8 @@ class Surroundings {
   virtual ~Surroundings() = default;
   virtual Id functionId(const llvm::Function& function) = 0;
   virtual Id variableId(const llvm::GlobalVariable& variable) = 0;
-  // An input of every entry point.
-  virtual Id builtIn(spv::BuiltIn which) = 0;
+  // An input of every entry point, of that type.
+  virtual Id builtIn(spv::BuiltIn which, Id type) = 0;
   virtual Id extendedInstructions() = 0;
 };
 
@@ -76,6 +76,9 @@ class FunctionWriter {
   void saturate(const llvm::CallInst& call, uint32_t with);
   void place(const llvm::CallInst& call, uint32_t with);
   void barrier(const llvm::CallInst& call, uint32_t with);
+  void ofSubGroup(const llvm::CallInst& call, uint32_t with);
+  void ballot(const llvm::CallInst& call, uint32_t with);
+  void takeFromLane(const llvm::CallInst& call, uint32_t with);
   void fence(const llvm::CallInst& call, uint32_t with);
   void isInSpace(const llvm::CallInst& call, uint32_t with);
   void callFunction(const llvm::CallInst& call);

@@ -9,7 +9,7 @@ namespace weft::compiler {
 namespace emit {
 namespace {
 
-constexpr uint32_t version_1_2 = 0x00010200, no_generator = 0;
+constexpr uint32_t version_1_2 = 0x00010200, version_1_3 = 0x00010300, no_generator = 0;
 constexpr uint32_t opencl_c = 3, opencl_version = 300000;
 
 class ModuleWriter final : public Surroundings {
@@ -54,17 +54,17 @@ class ModuleWriter final : public Surroundings {
     return globals_[&variable] = words[1];
   }
 
-  Id builtIn(spv::BuiltIn which) override {
+  Id builtIn(spv::BuiltIn which, Id type) override {
     Id& known = built_ins_[which];
     if (known) return known;
     const auto input = static_cast<uint32_t>(spv::StorageClass::Input);
-    const Id vector = types_.inputVector();
-    if (!input_pointer_) {
-      input_pointer_ = types_.newId();
-      types_.declarations.add(spv::Op::OpTypePointer, {input_pointer_, input, vector});
+    Id& pointer = input_pointers_[type];
+    if (!pointer) {
+      pointer = types_.newId();
+      types_.declarations.add(spv::Op::OpTypePointer, {pointer, input, type});
     }
     known = types_.newId();
-    types_.declarations.add(spv::Op::OpVariable, {input_pointer_, known, input});
+    types_.declarations.add(spv::Op::OpVariable, {pointer, known, input});
     types_.decorate(known, spv::Decoration::BuiltIn, {static_cast<uint32_t>(which)});
     types_.decorate(known, spv::Decoration::Constant);
     return known;
@@ -85,6 +85,22 @@ class ModuleWriter final : public Surroundings {
     // What may be contracted is one operation already.
     modes_.add(spv::Op::OpExecutionMode,
                {functionId(kernel), static_cast<uint32_t>(spv::ExecutionMode::ContractionOff)});
+    uint32_t sub_group = 0;
+    if (kernel.getFnAttribute(spirv_sub_group_size).getValueAsString().getAsInteger(10, sub_group))
+      return;
+    types_.need(spv::Capability::SubgroupDispatch);
+    modes_.add(
+        spv::Op::OpExecutionMode,
+        {functionId(kernel), static_cast<uint32_t>(spv::ExecutionMode::SubgroupSize), sub_group});
+  }
+
+  // What hands values between lanes came with version 1.3.
+  uint32_t version() const {
+    const auto& used = types_.capabilities();
+    return used.contains(spv::Capability::GroupNonUniformBallot) ||
+                   used.contains(spv::Capability::GroupNonUniformShuffle)
+               ? version_1_3
+               : version_1_2;
   }
 
   std::vector<uint32_t> assemble() {
@@ -106,7 +122,7 @@ class ModuleWriter final : public Surroundings {
     all.append(types_.decorations);
     all.append(types_.declarations);
     all.append(functions_);
-    std::vector<uint32_t> words{spv::MagicNumber, version_1_2, no_generator, types_.bound(), 0};
+    std::vector<uint32_t> words{spv::MagicNumber, version(), no_generator, types_.bound(), 0};
     llvm::append_range(words, all.all());
     return words;
   }
@@ -115,7 +131,8 @@ class ModuleWriter final : public Surroundings {
   Types types_;
   llvm::DenseMap<const llvm::GlobalValue*, Id> globals_;
   std::map<spv::BuiltIn, Id> built_ins_;
-  Id input_pointer_ = 0, extended_ = 0;
+  std::map<Id, Id> input_pointers_;  // by what they point to
+  Id extended_ = 0;
   Words entry_points_, modes_, functions_;
 };
 

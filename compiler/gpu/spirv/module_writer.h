@@ -1,4 +1,5 @@
-// A module as SPIR-V 1.2 for OpenCL, with pointers of 64 bits.
+// A module as SPIR-V for OpenCL, with pointers of 64 bits: 1.2, or 1.3 where lanes of sub-groups
+// hand values to each other.
 #pragma once
 
 #include <vector>
@@ -9,6 +10,9 @@
 #include "core/ports/compiler.h"
 
 namespace weft::compiler {
+
+// The attribute of kernels that need their sub-groups to be of that many work-items.
+inline constexpr llvm::StringLiteral spirv_sub_group_size = "weft-sub-group-size";
 
 // `module` is what makeSpirvModule (prepare.h) leaves. Fails, naming it, on what SPIR-V has no
 // words for, and on numbers of type double where the target's features lack "fp64".

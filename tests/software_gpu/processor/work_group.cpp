@@ -224,6 +224,7 @@ using weft::software::group;
 WEFT_SIMT_REGISTER(tid_x, group.item.id[0])
 WEFT_SIMT_REGISTER(tid_y, group.item.id[1])
 WEFT_SIMT_REGISTER(tid_z, group.item.id[2])
+WEFT_SIMT_REGISTER(laneid, group.item.linear % weft::software::warp_size)
 WEFT_SIMT_REGISTER(ntid_x, group.launch->block[0])
 WEFT_SIMT_REGISTER(ntid_y, group.launch->block[1])
 WEFT_SIMT_REGISTER(ntid_z, group.launch->block[2])
