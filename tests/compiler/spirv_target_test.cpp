@@ -80,6 +80,16 @@ TEST_F(SpirvTarget, KernelsTakeTheirArgumentsAndTheLaunch) {
   EXPECT_TRUE(contains(text, "OpControlBarrier")) << text;
 }
 
+// Vectors that are the program's, and those that tell a work-item's place.
+TEST_F(SpirvTarget, ATypeIsDeclaredOnce) {
+  const Image image = built(
+      "long3 twice(long3 a) { return a + a; }\n"
+      "kernel void f(global long* a) {\n"
+      "  const size_t i = get_global_id(0);\n"
+      "  vstore3(twice(vload3(i, a)), i, a); }\n");
+  EXPECT_EQ(faults(image), "");
+}
+
 TEST_F(SpirvTarget, WhatIsNotUsedIsNotAskedOfTheDevice) {
   const Image image = built("kernel void f(global float* a) { a[get_global_id(0)] *= 2; }\n");
   EXPECT_EQ(faults(image), "");

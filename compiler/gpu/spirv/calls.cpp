@@ -150,11 +150,11 @@ void FunctionWriter::saturate(const llvm::CallInst& call, uint32_t with) {
 }
 
 void FunctionWriter::place(const llvm::CallInst& call, uint32_t with) {
-  const Id vector_type = types_.inputVector();
-  const Id vector = result(Op::OpLoad, vector_type,
-                           {module_.builtIn(static_cast<spv::BuiltIn>(with >> 2), vector_type)});
-  const Id one = result(Op::OpCompositeExtract,
-                        types_.type(llvm::Type::getInt64Ty(call.getContext())), {vector, with & 3});
+  llvm::Type* const size = llvm::Type::getInt64Ty(call.getContext());
+  const Id three = types_.type(llvm::FixedVectorType::get(size, 3));
+  const Id vector =
+      result(Op::OpLoad, three, {module_.builtIn(static_cast<spv::BuiltIn>(with >> 2), three)});
+  const Id one = result(Op::OpCompositeExtract, types_.type(size), {vector, with & 3});
   define(call, Op::OpUConvert, {one});
 }
 

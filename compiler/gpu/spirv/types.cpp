@@ -160,14 +160,6 @@ Id Types::functionType(Id result, llvm::ArrayRef<Id> parameters) {
   return known;
 }
 
-Id Types::inputVector() {
-  if (input_vector_) return input_vector_;
-  const Id element = makeInteger(64);
-  const Id vector = newId();
-  declarations.add(spv::Op::OpTypeVector, {vector, element, 3});
-  return input_vector_ = vector;
-}
-
 Id Types::number(llvm::LLVMContext& context, uint32_t value) {
   return constant(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value));
 }

@@ -61,7 +61,6 @@ class Types {
   Id pointerTo(unsigned space, llvm::Type* pointee) { return pointerTo(space, type(pointee)); }
   Id bytes(unsigned space);
   Id functionType(Id result, llvm::ArrayRef<Id> parameters);
-  Id inputVector();  // three of size_t: what queries of a work-item's place give
 
   Id constant(const llvm::Constant* constant);
   Id number(llvm::LLVMContext& context, uint32_t value);
@@ -97,7 +96,6 @@ class Types {
   std::map<std::pair<unsigned, Id>, Id> pointers_;
   std::map<std::vector<Id>, Id> functions_;
   std::map<unsigned, Id> integers_;
-  Id input_vector_ = 0;
   std::set<llvm::StringRef> extensions_;
   std::set<spv::Capability> capabilities_{spv::Capability::Addresses, spv::Capability::Linkage,
                                           spv::Capability::Kernel};
