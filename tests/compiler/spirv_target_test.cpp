@@ -114,6 +114,17 @@ TEST_F(SpirvTarget, PrivateMemoryAtomicsAndControlFlow) {
   EXPECT_EQ(faults(image), "");
 }
 
+// Which LLVM takes for a switch of a truth value.
+TEST_F(SpirvTarget, ASwitchOfTwo) {
+  const Image image = built(
+      "kernel void f(global int* a, ulong n) {\n"
+      "  ulong left = 1 + (n & 1); int x;\n"
+      "  switch (left) { case 2: x = a[5]; a[1] = x; case 1: x = a[7]; a[0] = x; }\n"
+      "  switch (left) { case 2: a[3] = x; case 1: a[2] = x * 3; }\n"
+      "}\n");
+  EXPECT_EQ(faults(image), "");
+}
+
 // Of what the builtin library computes in double, one of each kind.
 TEST_F(SpirvTarget, FloatFunctionsDoWithoutDouble) {
   const std::string source =

@@ -2,6 +2,7 @@
 
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/CodeGen/ExpandReductions.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -238,6 +239,28 @@ void nameUpperHalves(Function& function) {
   }
 }
 
+// SPIR-V has switches of numbers only, which truth values are not.
+void branchOnTruth(Function& function) {
+  for (llvm::BasicBlock& block : function) {
+    auto* choice = llvm::dyn_cast<llvm::SwitchInst>(block.getTerminator());
+    if (!choice || !choice->getCondition()->getType()->isIntegerTy(1)) continue;
+    const auto target = [&](bool value) {
+      auto* constant = llvm::ConstantInt::getBool(function.getContext(), value);
+      return choice->findCaseValue(constant)->getCaseSuccessor();
+    };
+    llvm::BasicBlock *const yes = target(true), *const no = target(false);
+    llvm::SmallVector<llvm::BasicBlock*> left(llvm::successors(&block));
+    left.erase(llvm::find(left, yes));
+    if (yes != no) left.erase(llvm::find(left, no));
+    for (llvm::BasicBlock* dropped : left) dropped->removePredecessor(&block);
+    if (yes == no)
+      llvm::BranchInst::Create(yes, choice->getIterator());
+    else
+      llvm::BranchInst::Create(yes, no, choice->getCondition(), choice->getIterator());
+    choice->eraseFromParent();
+  }
+}
+
 // In SPIR-V a block says once what it brings to another's values. Where several edges of a switch
 // lead there, Intel's compiler counts as many, and crashes: all but one get a block in between.
 void splitRepeatedEdges(Function& function) {
@@ -357,6 +380,7 @@ void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine,
     expandKinds(function);
     expandFunnelShifts(function);
     expandBitReversals(function);
+    branchOnTruth(function);
     splitRepeatedEdges(function);
   }
   for (Function& function : module)
