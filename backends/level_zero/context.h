@@ -100,4 +100,19 @@ struct DeviceContext {
   Pool images{*driver, device, images_bytes, 16 * images_bytes};
 };
 
+// An event that several wait for: given back by the last of them.
+class SharedEvent {
+ public:
+  SharedEvent(std::shared_ptr<DeviceContext> context, ze_event_handle_t event)
+      : context_(std::move(context)), event_(event) {}
+  SharedEvent(const SharedEvent&) = delete;
+  SharedEvent& operator=(const SharedEvent&) = delete;
+  ~SharedEvent() { context_->events.give(event_); }
+  ze_event_handle_t get() const noexcept { return event_; }
+
+ private:
+  const std::shared_ptr<DeviceContext> context_;
+  const ze_event_handle_t event_;
+};
+
 }  // namespace weft::level_zero

@@ -1,6 +1,7 @@
 #include "backends/level_zero/stream_core.h"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "backends/level_zero/module.h"
@@ -20,7 +21,8 @@ StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const QueueGroup& 
     : context(std::move(shared)), api(context->api), transfers_(context, group) {}
 
 StreamCore::~StreamCore() {
-  for (const Mark& mark : queue_.lock()->marks) context->events.give(mark.event);
+  for (const Mark& mark : queue_.lock()->marks)
+    if (!mark.shared) context->events.give(mark.event);
 }
 
 bool StreamCore::needsHost(const port::Operation::Work& work) const noexcept {
@@ -38,18 +40,59 @@ bool StreamCore::needsHost(const port::Operation::Work& work) const noexcept {
 
 void StreamCore::submit(port::Operation& operation) noexcept {
   pending_.fetch_add(1, std::memory_order_relaxed);
+  Befores before = ahead(operation);
   const std::lock_guard ordered(submitting_);
-  if (!hold(operation)) return append(operation);
+  const uint64_t sequence = sequence_.load(std::memory_order_relaxed) + 1;
+  operation.place = {this, sequence};
+  sequence_.store(sequence, std::memory_order_relaxed);
+  if (!hold(operation, before)) return append(operation, std::move(before));
   closeBatch();
 }
 
+// One stream's lock at a time.
+StreamCore::Befores StreamCore::ahead(const port::Operation& operation) noexcept {
+  Befores before;
+  for (const port::Operation* each : operation.behind) {
+    auto* const core = static_cast<StreamCore*>(each->place.lane);
+    if (core != this && !core->hasEnded(each->place.number))
+      before.push_back(core->lend(each->place.number));
+  }
+  return before;
+}
+
+// What to wait for to be behind that operation.
+StreamCore::Before StreamCore::lend(uint64_t sequence) noexcept {
+  Before before{shared_from_this(), sequence, nullptr};
+  const std::lock_guard ordered(submitting_);
+  if (appended_ < sequence) return before;
+  if (marked_ < sequence) closeBatch();
+  const auto locked = queue_.lock();
+  const auto mark = std::ranges::find_if(
+      locked->marks, [&](const Mark& each) { return each.sequence >= sequence; });
+  if (mark == locked->marks.end() || mark->result != ZE_RESULT_NOT_READY) return before;
+  if (!mark->shared) mark->shared = std::make_shared<SharedEvent>(context, mark->event);
+  before.event = mark->shared;
+  return before;
+}
+
+ze_result_t StreamCore::waitFor(const Befores& before) noexcept {
+  std::vector<ze_event_handle_t> events;
+  for (const Before& each : before)
+    if (each.event) events.push_back(each.event->get());
+  if (events.empty()) return ZE_RESULT_SUCCESS;
+  return api.commandListAppendBarrier(transfers_.list(), nullptr,
+                                      static_cast<uint32_t>(events.size()), events.data());
+}
+
 // True when the operation has to wait for the host's part in it, or in one before.
-bool StreamCore::hold(port::Operation& operation) noexcept {
+bool StreamCore::hold(port::Operation& operation, Befores& before) noexcept {
   bool sleeping = false;
   {
     auto locked = queue_.lock();
-    if (locked->waiting.empty() && !needsHost(operation.work)) return false;
-    locked->waiting.push_back(&operation);
+    if (locked->waiting.empty() && !needsHost(operation.work) &&
+        std::ranges::none_of(before, &Before::needsHost))
+      return false;
+    locked->waiting.push_back({&operation, std::move(before)});
     queued_.fetch_add(1, std::memory_order_release);
     sleeping = locked->sleeping;
   }
@@ -57,18 +100,20 @@ bool StreamCore::hold(port::Operation& operation) noexcept {
   return true;
 }
 
-void StreamCore::append(port::Operation& operation) noexcept {
+void StreamCore::append(port::Operation& operation, Befores before) noexcept {
   Flight flight;
   flight.operation = &operation;
   flight.submitted = hostNow();
-  flight.sequence = ++sequence_;
+  flight.sequence = appended_ = operation.place.number;
+  flight.before = std::move(before);
   flight.result = context->usable();
+  if (flight.result == ZE_RESULT_SUCCESS) flight.result = context->note(waitFor(flight.before));
   const bool timed = operation.timed || operation.wants_start;
   if (flight.result == ZE_RESULT_SUCCESS) {
     if (timed) beginTimes(flight);
     flight.result = context->note(appendWork(flight));
   }
-  const bool recent = sequence_ - marked_ < most_unmarked;
+  const bool recent = appended_ - marked_ < most_unmarked;
   if (recent && !operation.observed && !timed && flight.result == ZE_RESULT_SUCCESS) {
     flight.result = context->note(barrier(nullptr));
     return push(std::move(flight), nullptr);
@@ -111,8 +156,9 @@ ze_result_t StreamCore::barrier(ze_event_handle_t event) noexcept {
 
 // Made after a failure, too: what came before has to end before this flight does.
 StreamCore::Mark StreamCore::makeMark(uint64_t* times) noexcept {
-  Mark mark{sequence_};
-  marked_ = sequence_;
+  Mark mark;
+  mark.sequence = appended_;
+  marked_ = appended_;
   ze_result_t result = context->usable();
   if (result == ZE_RESULT_SUCCESS) mark.event = context->events.take();
   if (result == ZE_RESULT_SUCCESS && !mark.event) result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -145,7 +191,7 @@ void StreamCore::flush() noexcept {
 }
 
 void StreamCore::closeBatch() noexcept {
-  if (marked_ == sequence_) return;
+  if (marked_ == appended_) return;
   const Mark mark = makeMark(nullptr);
   auto locked = queue_.lock();
   locked->marks.push_back(mark);
@@ -168,7 +214,7 @@ bool StreamCore::take(Flight& flight, ze_result_t& result) noexcept {
     ended_.store(mark.sequence, std::memory_order_release);
     locked->marks.pop_front();
     marks_.fetch_sub(1, std::memory_order_relaxed);
-    context->events.give(mark.event);
+    if (!mark.shared) context->events.give(mark.event);
   }
   result = locked->ended_result;
   flight = std::move(front);
@@ -206,6 +252,7 @@ void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   if (flight.result == ZE_RESULT_SUCCESS) flight.borrowed.finish();
   if (flight.borrowed.to_host) reads_.fetch_sub(1);
   flight.borrowed.giveBack(*context);
+  flight.before.clear();
   context->events.give(flight.began);
   context->times.give(reinterpret_cast<std::byte*>(flight.times));
   pending_.fetch_sub(1, std::memory_order_relaxed);
@@ -295,20 +342,50 @@ void StreamCore::run() noexcept {
 void StreamCore::performWaiting() noexcept {
   while (completing_.exchange(true)) std::this_thread::yield();
   port::Operation* operation = nullptr;
+  Befores before;
   {
-    const auto locked = queue_.lock();
-    if (locked->flights.empty() && !locked->waiting.empty()) operation = locked->waiting.front();
+    auto locked = queue_.lock();
+    if (locked->flights.empty() && !locked->waiting.empty()) {
+      operation = locked->waiting.front().operation;
+      before = std::move(locked->waiting.front().before);
+    }
   }
   if (operation) {
-    const port::Nanoseconds start = hostNow();
-    if (operation->wants_start) operation->started(start);
-    const port::OperationStatus status = perform(operation->work);
-    const port::Nanoseconds end = last_end_ = hostNow();
-    appendWaiting();
-    pending_.fetch_sub(1, std::memory_order_relaxed);
-    operation->finished(status, start, end);
+    for (const Before& each : before) each.core->awaitEnd(each.sequence);
+    if (needsHost(operation->work))
+      performFirst(*operation);
+    else
+      appendWaiting();
   }
   completing_.store(false);
+}
+
+// Its thread tells of its ends.
+void StreamCore::awaitEnd(uint64_t sequence) const noexcept {
+  const port::Nanoseconds since = hostNow();
+  while (!hasEnded(sequence)) {
+    if (hostNow() < since + spin_ns)
+      __builtin_ia32_pause();
+    else
+      std::this_thread::sleep_for(std::chrono::nanoseconds(spin_ns));
+  }
+}
+
+void StreamCore::performFirst(port::Operation& operation) noexcept {
+  const port::Nanoseconds start = hostNow();
+  if (operation.wants_start) operation.started(start);
+  const port::OperationStatus status = perform(operation.work);
+  const port::Nanoseconds end = last_end_ = hostNow();
+  {
+    const std::lock_guard ordered(submitting_);
+    queue_.lock()->waiting.pop_front();
+    queued_.fetch_sub(1, std::memory_order_relaxed);
+    appended_ = marked_ = operation.place.number;
+    ended_.store(operation.place.number, std::memory_order_release);
+  }
+  appendWaiting();
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  operation.finished(status, start, end);
 }
 
 port::OperationStatus StreamCore::perform(const port::Operation::Work& work) noexcept {
@@ -333,20 +410,26 @@ port::OperationStatus StreamCore::perform(const port::Operation::Work& work) noe
   return 0;
 }
 
-// The first of those that wait is done.
+bool StreamCore::canAppend(const Waiting& waiting) const noexcept {
+  return !needsHost(waiting.operation->work) &&
+         std::ranges::none_of(waiting.before, &Before::needsHost);
+}
+
+// Those that wait for nobody any more.
 void StreamCore::appendWaiting() noexcept {
   const std::lock_guard ordered(submitting_);
   for (;;) {
-    port::Operation* next = nullptr;
+    Waiting next;
     {
       auto locked = queue_.lock();
+      if (locked->waiting.empty() || !canAppend(locked->waiting.front())) break;
+      next = std::move(locked->waiting.front());
       locked->waiting.pop_front();
-      queued_.fetch_sub(1, std::memory_order_relaxed);
-      if (!locked->waiting.empty()) next = locked->waiting.front();
     }
-    if (!next || needsHost(next->work)) return closeBatch();
-    append(*next);
+    append(*next.operation, std::move(next.before));
+    queued_.fetch_sub(1, std::memory_order_relaxed);
   }
+  closeBatch();
 }
 
 void StreamCore::stop() noexcept {

@@ -1,22 +1,25 @@
 // What an in-order stream consists of: operations on the device, the events that tell how far it
-// has got with them, and operations that wait for the host. Outlives port::Stream when that is
+// has got with them, and operations that wait for the host. What an operation is behind in other
+// streams of the device becomes a wait of the device's for such an event, which is not given back
+// before that wait has ended. Outlives port::Stream when that is
 // destroyed from within finished().
 //
 // Whoever submits appends to the command list, as long as nothing before needs the host. What does
 // (a large copy of the host's memory, a kernel that prints, a call) is done by the stream's thread
-// when the device has come that far, and what comes behind waits for it.
+// when the device has come that far, and what comes behind waits for it, in other streams, too.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "backends/level_zero/transfer.h"
 
 namespace weft::level_zero {
 
-class StreamCore {
+class StreamCore : public std::enable_shared_from_this<StreamCore> {
  public:
   // Throws.
   StreamCore(std::shared_ptr<DeviceContext> shared, const QueueGroup& group);
@@ -33,12 +36,31 @@ class StreamCore {
   void run() noexcept;
   void stop() noexcept;
 
+  // Is the operation the last that was submitted here?
+  bool endsWith(const port::Operation::Place& place) const noexcept {
+    return place.lane == this && place.number == sequence_.load(std::memory_order_relaxed);
+  }
   size_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
 
   const std::shared_ptr<DeviceContext> context;
   const Api& api;
 
  private:
+  // What an operation is behind in another stream.
+  struct Before {
+    std::shared_ptr<StreamCore> core;
+    uint64_t sequence = 0;
+    std::shared_ptr<SharedEvent> event;  // nullptr: the host waits
+    bool needsHost() const noexcept { return !event && !core->hasEnded(sequence); }
+  };
+  using Befores = std::vector<Before>;
+
+  // An operation that waits for the host's part in it, or in one before.
+  struct Waiting {
+    port::Operation* operation = nullptr;
+    Befores before;
+  };
+
   // An operation on the device.
   struct Flight {
     port::Operation* operation = nullptr;
@@ -50,6 +72,7 @@ class StreamCore {
     ze_event_handle_t began = nullptr;
     port::Nanoseconds told_start = 0;
     Borrowed borrowed;
+    Befores before;
   };
 
   // Behind the flights up to `sequence`.
@@ -58,20 +81,27 @@ class StreamCore {
     ze_event_handle_t event = nullptr;
     // NOT_READY: the event will tell. Else it could not be made, or the driver has told already.
     ze_result_t result = ZE_RESULT_NOT_READY;
+    std::shared_ptr<SharedEvent> shared;  // who owns the event, once others wait for it
   };
 
   struct Queue {
     std::deque<Flight> flights;
     std::deque<Mark> marks;
-    std::deque<port::Operation*> waiting;  // for the host's part in the first of them
+    std::deque<Waiting> waiting;  // for the host's part in the first of them
     ze_result_t ended_result = ZE_RESULT_SUCCESS;
     bool sleeping = false;
     bool stop = false;
   };
 
   bool needsHost(const port::Operation::Work& work) const noexcept;
-  bool hold(port::Operation& operation) noexcept;
-  void append(port::Operation& operation) noexcept;
+  bool hasEnded(uint64_t sequence) const noexcept {
+    return ended_.load(std::memory_order_acquire) >= sequence;
+  }
+  Befores ahead(const port::Operation& operation) noexcept;
+  Before lend(uint64_t sequence) noexcept;
+  ze_result_t waitFor(const Befores& before) noexcept;
+  bool hold(port::Operation& operation, Befores& before) noexcept;
+  void append(port::Operation& operation, Befores before) noexcept;
   void beginTimes(Flight& flight) noexcept;
   ze_result_t appendWork(Flight& flight) noexcept;
   ze_result_t barrier(ze_event_handle_t event) noexcept;
@@ -89,19 +119,24 @@ class StreamCore {
   bool waitForWork() noexcept;
   void awaitOldest() noexcept;
   void performWaiting() noexcept;
+  void awaitEnd(uint64_t sequence) const noexcept;
+  void performFirst(port::Operation& operation) noexcept;
   port::OperationStatus perform(const port::Operation::Work& work) noexcept;
+  bool canAppend(const Waiting& waiting) const noexcept;
   void appendWaiting() noexcept;
 
   Transfers transfers_;
   std::mutex submitting_;  // the order on the device is the order in the queue
-  // Changed under `submitting_`: the last sequence, and the last that has a mark.
-  uint64_t sequence_ = 0;
+  // Changed under `submitting_`: the last sequence, the last that is on the device or needs it no
+  // more, and the last of these that has a mark.
+  std::atomic<uint64_t> sequence_{0};
+  uint64_t appended_ = 0;
   uint64_t marked_ = 0;
   // Whoever sets it completes operations: one at a time, in their order.
   std::atomic<bool> completing_{false};
   Guarded<Queue> queue_;
   std::condition_variable changed_;
-  std::atomic<uint64_t> ended_{0};  // the flights up to this one
+  std::atomic<uint64_t> ended_{0};  // the operations up to this one
   std::atomic<size_t> pending_{0};  // submitted and not finished
   std::atomic<size_t> queued_{0};   // of those, the ones in `queue_`
   std::atomic<size_t> marks_{0};    // in `queue_`

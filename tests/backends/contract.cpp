@@ -31,7 +31,6 @@ constexpr Difference differences[] = {
     {"software_gpu", "lane context", "work-items have registers instead"},
     {"software_level_zero", "host address", "its memory is not the host's"},
     {"software_level_zero", "alignment to pages", "no more than 256 bytes are asked for"},
-    {"software_level_zero", "fences", "not yet"},
     {"software_level_zero", "import of any memory", "its driver knows its own allocations only"},
     {"software_level_zero", "services", "only a launch that prints brings a buffer for it"},
     {"software_level_zero", "lane context", "work-items have registers instead"},

@@ -138,6 +138,35 @@ TEST_P(StreamContract, OperationsRunBehindNothingElse) {
   EXPECT_TRUE(zero.wait() && first.wait() && second.wait());
 }
 
+// In which the host has a part: bytes go to the device, are changed, and come back, over and over,
+// and each time over other streams.
+TEST_P(StreamContract, CopiesOfTheHostsMemoryRunBehindOthers) {
+  if (device->capabilities().fence_group == 0) return;
+  constexpr size_t rounds = 40, count = 64, bytes = size_t(1) << 20;
+  auto memory = device->allocate(bytes, 128);
+  std::vector<uint32_t> values(bytes / 4, 1);
+  std::unique_ptr<port::Stream> queues[] = {stream(), stream(port::Order::unordered), stream()};
+  TestLaunch add(*module, kernelIndex("add_one"), count);
+  add.memory(memory.get());
+  port::Copy in, out;
+  in.source.host = out.destination.host = reinterpret_cast<std::byte*>(values.data());
+  in.destination.memory = out.source.memory = memory.get();
+  in.region = out.region = {bytes, 1, 1};
+  Operations operations;
+  for (size_t i = 0; i < 3 * rounds; ++i) {
+    if (i % 3 == 1)
+      operations.push_back(std::make_unique<TestOperation>(add.whole()));
+    else
+      operations.push_back(std::make_unique<TestOperation>(i % 3 == 0 ? in : out));
+    const port::Operation* const before = i ? operations[i - 1].get() : nullptr;
+    if (before) operations.back()->behind = {&before, 1};
+    queues[i * 5 % 7 % 3]->submit(*operations.back());
+  }
+  for (auto& queue : queues) queue->flush();
+  for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i < count ? 1 + rounds : 1) << i;
+}
+
 TEST_P(StreamContract, FailureStaysWithItsOperation) {
   auto memory = device->allocate(64 * 4, 128);
   std::vector<uint32_t> values(64, 0);
