@@ -263,10 +263,17 @@ void Device::describeSharedMemory() {
       ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES);
   check(context_->api.deviceGetMemoryAccessProperties(context_->device, &access),
         "how the device uses the host's memory");
-  uses_any_memory_ = (access.sharedSystemAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
-  const bool by_driver = (access.hostAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
-  if (uses_any_memory_ || (by_driver && context_->driver->first))
-    capabilities_.shared_memory = port::shares_coarse_buffers;
+  const auto can = [](ze_memory_access_cap_flags_t has, ze_memory_access_cap_flags_t what) {
+    return (has & what) == what;
+  };
+  constexpr auto rw = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
+  constexpr auto while_host_does = rw | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
+  uses_any_memory_ = can(access.sharedSystemAllocCapabilities, rw);
+  const auto has =
+      uses_any_memory_ ? access.sharedSystemAllocCapabilities : access.hostAllocCapabilities;
+  if (!can(has, rw) || !(uses_any_memory_ || context_->driver->first)) return;
+  capabilities_.shared_memory = port::shares_coarse_buffers;
+  if (can(has, while_host_does)) capabilities_.shared_memory |= port::shares_fine_buffers;
 }
 
 void Device::describeQueues() {

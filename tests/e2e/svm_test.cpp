@@ -220,6 +220,27 @@ TEST_F(Svm, BuffersOnSvmAreTheSameBytesOnEveryDevice) {
   EXPECT_EQ(cl.clFinish(queues[0]), CL_SUCCESS);
 }
 
+// While a kernel doubles the first numbers of an allocation, the host writes the others.
+TEST_F(Svm, FineGrainedBuffersNeedNoMap) {
+  if (!has(CL_DEVICE_SVM_FINE_GRAIN_BUFFER)) GTEST_SKIP() << "no fine-grained SVM";
+  constexpr cl_int count = 1000;
+  auto* values = allocate<cl_int>(2 * count, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER);
+  const OwnedKernel twice = kernel(program, "twice");
+  setPointer(twice, 0, values);
+  for (cl_int turn = 1; turn <= 3; ++turn)
+    for (const OwnedQueue& on : queues) {
+      for (cl_int i = 0; i < count; ++i) values[i] = i * turn;
+      launch(on, twice, count);
+      ASSERT_EQ(cl.clFlush(on), CL_SUCCESS);
+      for (cl_int i = 0; i < count; ++i) values[count + i] = i - turn;
+      ASSERT_EQ(cl.clFinish(on), CL_SUCCESS);
+      for (cl_int i = 0; i < count; ++i) {
+        ASSERT_EQ(values[i], 2 * i * turn);
+        ASSERT_EQ(values[count + i], i - turn);
+      }
+    }
+}
+
 TEST_F(Svm, AnyMemoryOfTheHost) {
   if (!has(CL_DEVICE_SVM_FINE_GRAIN_SYSTEM)) GTEST_SKIP() << "no fine-grained system SVM";
   std::vector<cl_int> values(64, 21);
