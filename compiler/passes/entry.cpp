@@ -351,7 +351,9 @@ void EntryEmitter::emitRegion(RegionCaller& caller, unsigned index) {
   const LaneRun run{
       builder_, split_, caller, region, values, results, save_state ? &range_ : nullptr, outcome_};
   llvm::SmallVector<llvm::CallInst*> calls;
-  if (region.vector) {
+  if (region.for_all_lanes) {
+    calls.push_back(emitFirstLane(run));
+  } else if (region.vector) {
     emitVectorOrLanes(run, calls);
   } else {
     calls.push_back(emitLanes(run));

@@ -48,6 +48,15 @@ Value* StateRange::agree(Builder& builder) const {
                               builder.CreateLoad(builder.getInt32Ty(), greatest));
 }
 
+llvm::CallInst* emitFirstLane(const LaneRun& run) {
+  Value* zero = run.builder.getInt64(0);
+  const Lane lane{{zero, zero, zero}, zero};
+  llvm::CallInst* call =
+      run.caller.call(run.builder, run.region.function, lane, run.slots, run.slot_results);
+  run.builder.CreateStore(call, run.outcome);
+  return call;
+}
+
 llvm::CallInst* emitLanes(const LaneRun& run) {
   Builder& builder = run.builder;
   llvm::CallInst* call = nullptr;

@@ -62,6 +62,7 @@ struct LaneRun {
 
 // Emit the loops; the calls returned (added) are to be inlined.
 llvm::CallInst* emitLanes(const LaneRun& run);
+llvm::CallInst* emitFirstLane(const LaneRun& run);  // no loop
 void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& calls);
 
 }  // namespace weft::compiler

@@ -73,6 +73,7 @@ class RegionBuilder {
   void finishExits();
   void endAtBarrier(BasicBlock* block, unsigned barrier);
   void annotate();
+  bool isForAllLanes();
   Value* hidden(unsigned parameter) {
     return region_.function->getArg(splitter_.body_.firstHidden() + parameter);
   }
@@ -153,6 +154,7 @@ Region RegionBuilder::build() {
   for (Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(*entry_)))
     if (llvm::isInstructionTriviallyDead(&instruction)) instruction.eraseFromParent();
   annotate();
+  region_.for_all_lanes = isForAllLanes();
   llvm::sort(region_.outcomes);
   return std::move(region_);
 }
@@ -276,6 +278,18 @@ void RegionBuilder::annotate() {
   }
 }
 
+// Is nothing left of it but what the group keeps, and on to the next barrier?
+bool RegionBuilder::isForAllLanes() {
+  const size_t results = splitter_.function_.arg_size() + splitter_.result_.group_slots.size();
+  return llvm::all_of(llvm::instructions(*region_.function), [&](Instruction& instruction) {
+    if (llvm::isa<llvm::FenceInst>(instruction)) return true;
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store) return !instruction.mayHaveSideEffects();
+    auto* place = llvm::dyn_cast<llvm::Argument>(store->getPointerOperand());
+    return place && place->getArgNo() >= results;
+  });
+}
+
 SplitKernel Splitter::split() {
   llvm::removeUnreachableBlocks(function_);
   barriers_ = isolateBarriers(function_);
@@ -306,8 +320,10 @@ SplitKernel Splitter::split() {
   result_.layout.finish();
   for (unsigned i = 0; i <= barriers_.size(); ++i) {
     result_.regions.push_back(RegionBuilder(*this, i).build());
-    result_.regions.back().uniform_outcome = uniform_outcomes[i];
-    result_.regions.back().after_meeting = i > 0 && isMeeting(*barriers_[i - 1].call);
+    Region& region = result_.regions.back();
+    region.uniform_outcome = uniform_outcomes[i];
+    region.for_all_lanes = region.for_all_lanes && region.uniform_outcome;
+    region.after_meeting = i > 0 && isMeeting(*barriers_[i - 1].call);
   }
   function_.eraseFromParent();
   body_.function = nullptr;

@@ -36,6 +36,7 @@ struct Region {
   llvm::SmallVector<unsigned> outcomes;  // sorted
   bool after_meeting = false;            // of a sub-group (sub_groups.h)
   bool uniform_outcome = false;          // all lanes that run it agree
+  bool for_all_lanes = false;            // what one lane does is all there is to do
   llvm::MDNode* access_group = nullptr;  // of the accesses that lanes may do in any order
   std::optional<VectorRegion> vector;
 };

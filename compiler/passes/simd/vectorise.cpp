@@ -163,7 +163,7 @@ class RegionVectoriser {
         between_barriers_(split.regions.size() > 1) {}
 
   void run() {
-    if (region_.outcomes.empty()) return;
+    if (region_.outcomes.empty() || region_.for_all_lanes) return;
     if (region_.function->getInstructionCount() > most_instructions) return refuse(too_long);
     llvm::ValueToValueMapTy map;
     lane_ = llvm::CloneFunction(region_.function, map);
