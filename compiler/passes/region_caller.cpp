@@ -104,6 +104,27 @@ void takeOutcome(const LaneRun& run, Value* outcome, const Lane& lane, Value* co
                      builder.CreateIntMaxReduce(builder.CreateSelect(mask, outcome, least), false));
 }
 
+// The tail stays a function. It gets variables of its own for what the group keeps, so that the
+// group's can become registers.
+Value* callTail(const LaneRun& run, const Lane& lane, Value* count) {
+  Builder& builder = run.builder;
+  BasicBlock& entry = builder.GetInsertBlock()->getParent()->getEntryBlock();
+  llvm::SmallVector<Value*> results;
+  const auto copy = [&](Value* from, Value* to) {
+    llvm::Type* type = llvm::cast<llvm::AllocaInst>(to)->getAllocatedType();
+    builder.CreateStore(builder.CreateLoad(type, from), to);
+  };
+  for (Value* result : run.slot_results) {
+    llvm::Type* type = llvm::cast<llvm::AllocaInst>(result)->getAllocatedType();
+    results.push_back(Builder(&entry, entry.begin()).CreateAlloca(type, nullptr, "tail.result"));
+    copy(result, results.back());
+  }
+  Value* outcome =
+      run.caller.call(builder, run.region.vector->tail, lane, run.slots, results, count);
+  for (auto [result, own] : llvm::zip_equal(run.slot_results, results)) copy(own, result);
+  return outcome;
+}
+
 // Are there enough lanes in a row, and none on both sides of a multiple of 2^31 where that matters?
 Value* suitsVectors(const LaneRun& run) {
   Builder& builder = run.builder;
@@ -142,16 +163,13 @@ void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*
   llvm::SmallVector<unsigned, 2> widths;
   if (vector.several) widths.push_back(vector.several_width);
   widths.push_back(vector.width);
-  emitVectorLoops(builder, run.caller.localSize(), widths,
-                  [&](const Lane& lane, unsigned width, Value* count) {
-                    llvm::SmallVector<Value*, 1> more;
-                    if (count) more.push_back(count);
-                    llvm::Function* whole = width == vector.width ? vector.whole : vector.several;
-                    llvm::CallInst* call = run.caller.call(builder, count ? vector.tail : whole,
-                                                           lane, run.slots, run.slot_results, more);
-                    takeOutcome(run, call, lane, count);
-                    if (!count) calls.push_back(call);
-                  });
+  emitVectorLoops(
+      builder, run.caller.localSize(), widths, [&](const Lane& lane, unsigned width, Value* count) {
+        if (count) return takeOutcome(run, callTail(run, lane, count), lane, count);
+        llvm::Function* whole = width == vector.width ? vector.whole : vector.several;
+        calls.push_back(run.caller.call(builder, whole, lane, run.slots, run.slot_results));
+        takeOutcome(run, calls.back(), lane, count);
+      });
   builder.CreateBr(done);
   builder.SetInsertPoint(done);
 }

@@ -193,6 +193,11 @@ class RegionVectoriser {
     return info.getNumberOfRegisters(info.getRegisterClassForType(/*Vector=*/true));
   }
 
+  // In rows that a vector does not fill LLVM's shorter ones are better, where it makes any.
+  unsigned leastLanes(const ControlLevels& levels) const {
+    return between_barriers_ && levels.levels().size() == 1 ? width() : width() / 4;
+  }
+
   void vectorise() {
     if (size(*lane_) > most_instructions) return refuse(too_long);
     for (const Instruction& instruction : llvm::instructions(*lane_))
@@ -213,8 +218,7 @@ class RegionVectoriser {
     const FarLoads far = findFarLoads(*lane_, shapes, tree, loops);
     const VectorCost cost = vectorCost(*lane_, levels, shapes, far, options.width);
     if (mode_ != Vectorising::always) {
-      if (levels.levels().size() == 1 &&
-          (between_barriers_ || !isBeyondLoopVectoriser(*lane_, levels, shapes)))
+      if (levels.levels().size() == 1 && !isBeyondLoopVectoriser(*lane_, levels, shapes))
         return refuse("it has no loops");
       if (!cost.pays()) return refuse("vectors are not estimated to be faster");
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
@@ -235,7 +239,7 @@ class RegionVectoriser {
     result.tail = VectorBody(*lane_, parameters, levels, shapes, options).emit();
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
-    if (mode_ != Vectorising::always) result.least_lanes = options.width / 4;
+    if (mode_ != Vectorising::always) result.least_lanes = leastLanes(levels);
     region_.vector = result;
   }
 
@@ -243,7 +247,7 @@ class RegionVectoriser {
   Region& region_;
   llvm::TargetMachine& machine_;
   Vectorising mode_;
-  bool between_barriers_;  // one of several regions, which share what the group keeps
+  bool between_barriers_;  // one of several regions
   Function* lane_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// What lies between two barriers: what is left to one lane.
+// What lies between two barriers: what is left to one lane, and short code that becomes vectors.
 #include <gtest/gtest.h>
 
 #include "compiler/passes/kernel_body.h"
@@ -50,6 +50,41 @@ TEST(BetweenBarriers, Turns) {
                         Program::local(lanes * 4), Program::value(count)});
     for (uint64_t lane = 0; lane < lanes; ++lane)
       ASSERT_EQ(out[lane], int((lane + count) % lanes) + count * (count - 1) / 2) << lanes;
+  }
+}
+
+// With a rim of one around what the group works on. LLVM's vectoriser gathers at the edges.
+const char* const rim = R"(
+  kernel void sums(global const int* in, global int* out, local int* tile, int width) {
+    const int lx = get_local_id(0) + 1, x = get_global_id(0), y = get_global_id(1);
+    const int columns = get_local_size(0), pitch = columns + 2;
+    local int* const row = tile + get_local_id(1) * pitch;
+    row[lx] = in[y * width + x];
+    if (lx == 1) row[0] = in[y * width + (x > 0 ? x - 1 : 0)];
+    if (lx == columns) row[columns + 1] = in[y * width + (x + 1 < width ? x + 1 : x)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[y * width + x] = row[lx - 1] + 10 * row[lx] + 100 * row[lx + 1];
+  })";
+
+TEST(BetweenBarriers, ShortCodeBecomesVectors) {
+  if (hostMachine().getTargetFeatureString().contains("+avx2")) {  // masked loads and stores
+    EXPECT_NE(optimisedText(rim, "sums").find(".lane.simd.tail"), std::string::npos);
+  }
+  // Rows of whole vectors, with some lanes left over, and shorter than a vector.
+  for (uint64_t columns : {16, 20, 5}) {
+    const uint64_t width = 3 * columns, height = 4, rows = 2;
+    std::vector<int> in(width * height), out(in.size(), -1);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = int(i * i % 7);
+    Program(rim).run("sums", {2, {width, height, 1}, {columns, rows, 1}, {0, 0, 0}},
+                     {Program::buffer(in.data()), Program::buffer(out.data()),
+                      Program::local((columns + 2) * rows * 4), Program::value(int(width))});
+    for (uint64_t y = 0; y < height; ++y)
+      for (uint64_t x = 0; x < width; ++x) {
+        const int* const row = in.data() + y * width;
+        ASSERT_EQ(out[y * width + x],
+                  row[x ? x - 1 : 0] + 10 * row[x] + 100 * row[std::min(x + 1, width - 1)])
+            << "column " << x << " of " << width;
+      }
   }
 }
 
