@@ -104,4 +104,27 @@ void narrowTruncated(llvm::Function& lane) {
   llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
 }
 
+void narrowSums(llvm::Function& lane) {
+  for (llvm::BasicBlock& block : llvm::reverse(lane))
+    for (llvm::Instruction& sum : llvm::make_early_inc_range(llvm::reverse(block))) {
+      const bool is_sum =
+          sum.getOpcode() == llvm::Instruction::Add || sum.getOpcode() == llvm::Instruction::Sub;
+      if (!is_sum || !sum.getType()->isIntegerTy(64) || sum.use_empty()) continue;
+      llvm::IRBuilder<> builder(&sum);
+      llvm::Type* type = builder.getInt32Ty();
+      if (!llvm::all_of(sum.users(), [&](const llvm::User* user) {
+            return llvm::isa<llvm::TruncInst>(user) && user->getType() == type;
+          }))
+        continue;
+      Value* half = builder.CreateBinOp(static_cast<llvm::Instruction::BinaryOps>(sum.getOpcode()),
+                                        builder.CreateTrunc(sum.getOperand(0), type),
+                                        builder.CreateTrunc(sum.getOperand(1), type));
+      for (llvm::User* user : llvm::make_early_inc_range(sum.users())) {
+        user->replaceAllUsesWith(half);
+        llvm::cast<llvm::Instruction>(user)->eraseFromParent();
+      }
+      sum.eraseFromParent();
+    }
+}
+
 }  // namespace weft::compiler

@@ -9,4 +9,8 @@ namespace weft::compiler {
 
 void narrowTruncated(llvm::Function& lane);
 
+// Sums of 64 bits of which nobody wants but 32, from halves. So LLVM's vectoriser counts lanes in
+// 32 bits.
+void narrowSums(llvm::Function& lane);
+
 }  // namespace weft::compiler

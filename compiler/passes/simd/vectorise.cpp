@@ -256,7 +256,10 @@ class RegionVectoriser {
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode) {
   if (mode == Vectorising::never || split.shares_variables) return;
-  for (Region& region : split.regions) RegionVectoriser(body, split, region, machine, mode).run();
+  for (Region& region : split.regions) {
+    RegionVectoriser(body, split, region, machine, mode).run();
+    if (!region.vector) narrowSums(*region.function);
+  }
 }
 
 }  // namespace weft::compiler

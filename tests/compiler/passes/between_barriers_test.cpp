@@ -88,5 +88,17 @@ TEST(BetweenBarriers, ShortCodeBecomesVectors) {
   }
 }
 
+// Ids that the program cuts to 32 bits are counted in as many.
+TEST(BetweenBarriers, LanesAreCountedInHalves) {
+  const std::string text = optimisedText(
+      "kernel void inner(global const float* in, global float* out, int width) {\n"
+      "  const int x = get_global_id(0), y = get_global_id(1);\n"
+      "  if (x == 0 || x == width - 1) return;\n"
+      "  out[y * width + x] = in[y * width + x - 1] + in[y * width + x + 1];\n"
+      "}",
+      "inner");
+  EXPECT_EQ(text.find("x i64>"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace weft::test
