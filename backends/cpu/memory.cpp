@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <numeric>
 
@@ -55,16 +56,17 @@ class HostMemory final : public port::Memory {
   size_t bytes_;
 };
 
+// Full of zeros at first, as pages from the system are: the language leaves it undefined, but GPUs'
+// drivers hand out clean memory, and programs were written on those.
 class HeapMemory final : public port::Memory {
  public:
-  HeapMemory(size_t bytes, size_t alignment)
-      : reservation_(bytes),
-        // Room for a whole vector at the end: nothing reads beyond its object by design, but
-        // aligned_alloc wants a multiple of the alignment anyway.
-        host_(static_cast<std::byte*>(
-            std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment))),
-        bytes_(bytes) {
+  HeapMemory(size_t bytes, size_t alignment) : reservation_(bytes), bytes_(bytes) {
+    // Room for a whole vector at the end: nothing reads beyond its object by design, but
+    // aligned_alloc wants a multiple of the alignment anyway.
+    const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    host_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
     require(host_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "out of memory");
+    std::memset(host_, 0, rounded);
   }
   ~HeapMemory() override { std::free(host_); }
   size_t size() const override { return bytes_; }
@@ -73,7 +75,7 @@ class HeapMemory final : public port::Memory {
 
  private:
   Reservation reservation_;
-  std::byte* host_;
+  std::byte* host_ = nullptr;
   size_t bytes_;
 };
 
