@@ -104,6 +104,7 @@ Device::Device(const Device& root, ze_device_handle_t handle, const port::UnitSe
 void Device::describe() {
   describeDevice();
   describeDriver();
+  describeBus();
   describeCode();
   describeMemory();
   describeSharedMemory();
@@ -205,23 +206,33 @@ void Device::describeCode() {
   capabilities_.printf_buffer_bytes = PrintBuffer::capacity;
 }
 
-// What the device does not have is made by exchanging.
-void Device::describeFloatSums() {
+bool Device::driverHas(std::string_view extension) const {
   const Api& api = context_->api;
   uint32_t count = 0;
   check(api.driverGetExtensionProperties(context_->driver->handle, &count, nullptr), "extensions");
   std::vector<ze_driver_extension_properties_t> extensions(count);
   check(api.driverGetExtensionProperties(context_->driver->handle, &count, extensions.data()),
         "extensions");
-  if (std::ranges::none_of(extensions, [](const auto& extension) {
-        return std::string_view(extension.name) == ZE_FLOAT_ATOMICS_EXT_NAME;
-      }))
-    return;
+  return std::ranges::any_of(extensions, [&](const auto& each) { return extension == each.name; });
+}
+
+// A tile's is its GPU's.
+void Device::describeBus() {
+  if (!driverHas(ZE_PCI_PROPERTIES_EXT_NAME)) return;
+  auto bus = described<ze_pci_ext_properties_t>(ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES);
+  if (context_->api.devicePciGetPropertiesExt(context_->device, &bus) != ZE_RESULT_SUCCESS) return;
+  const auto& at = bus.address;
+  capabilities_.pci = port::PciAddress{at.domain, at.bus, at.device, at.function};
+}
+
+// What the device does not have is made by exchanging.
+void Device::describeFloatSums() {
+  if (!driverHas(ZE_FLOAT_ATOMICS_EXT_NAME)) return;
   auto sums =
       described<ze_float_atomic_ext_properties_t>(ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
   auto code = described<ze_device_module_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES);
   code.pNext = &sums;
-  check(api.deviceGetModuleProperties(context_->device, &code), "the module properties");
+  check(context_->api.deviceGetModuleProperties(context_->device, &code), "the module properties");
   const auto add = [&](uint32_t flag, const char* feature) {
     if ((sums.fp32Flags & flag) != 0) port::addFeature(target_.features, feature);
   };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "backends/level_zero/context.h"
 #include "core/ports/device.h"
@@ -39,6 +40,8 @@ class Device final : public port::Device, public port::SharedMemorySource {
   void describeDevice();
   void describeSubGroups(std::span<const uint32_t> sizes);
   void describeDriver();
+  bool driverHas(std::string_view extension) const;
+  void describeBus();
   void describeCode();
   void describeFloatSums();
   void describeMemory();

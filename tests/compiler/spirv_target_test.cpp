@@ -125,6 +125,14 @@ TEST_F(SpirvTarget, PrivateMemoryAtomicsAndControlFlow) {
   EXPECT_EQ(faults(image), "");
 }
 
+TEST_F(SpirvTarget, VariablesPointIntoOthers) {
+  const Image image = built(
+      "global int numbers[8] = {1, 2, 3};\n"
+      "global int* global third = &numbers[2];\n"
+      "kernel void f(global int* a) { a[0] = *third++; }\n");
+  EXPECT_EQ(faults(image), "");
+}
+
 // Which LLVM takes for a switch of a truth value.
 TEST_F(SpirvTarget, ASwitchOfTwo) {
   const Image image = built(

@@ -11,6 +11,7 @@ namespace weft::software {
 inline constexpr int control_descriptor = 3;
 inline constexpr size_t max_parameter_bytes = 8192;
 inline constexpr size_t max_parameters = 512;
+inline constexpr size_t largest_alignment = 128;  // of sixteen longs
 inline constexpr size_t name_bytes = 1024;
 
 enum class Control : uint32_t {
@@ -57,7 +58,8 @@ struct LaunchRequest {
   uint64_t local_bytes = 0;  // static and dynamic
   uint64_t parameter_bytes = 0;
   char name[128] = {};
-  std::array<std::byte, max_parameter_bytes> parameters{};  // only the used ones are sent
+  // Only the used ones are sent. Kernels find each aligned as its type is.
+  alignas(largest_alignment) std::array<std::byte, max_parameter_bytes> parameters{};
 };
 
 }  // namespace weft::software

@@ -1,5 +1,6 @@
 // Drivers, devices and contexts.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace weft::software {
 namespace {
 
 constexpr uint32_t vendor = 0x8086;
+constexpr uint32_t first_bus = 3;
 // One driver and one context are enough; their handles only have to be some.
 char the_driver, the_context;
 
@@ -68,9 +70,11 @@ ze_result_t driverGetProperties(ze_driver_handle_t, ze_driver_properties_t* prop
 }
 ze_result_t driverGetExtensionProperties(ze_driver_handle_t, uint32_t* count,
                                          ze_driver_extension_properties_t* extensions) {
-  return listOf(1, count, extensions, [](auto& one) {
-    std::snprintf(one.name, sizeof one.name, "%s", ZE_FLOAT_ATOMICS_EXT_NAME);
-    one.version = ZE_FLOAT_ATOMICS_EXT_VERSION_CURRENT;
+  constexpr std::array names = {ZE_FLOAT_ATOMICS_EXT_NAME, ZE_PCI_PROPERTIES_EXT_NAME};
+  auto name = names.begin();
+  return listOf(names.size(), count, extensions, [&](auto& one) {
+    std::snprintf(one.name, sizeof one.name, "%s", *name++);
+    one.version = ZE_MAKE_VERSION(1, 0);
   });
 }
 
@@ -110,6 +114,11 @@ ze_result_t deviceGetProperties(ze_device_handle_t handle, ze_device_properties_
   properties->uuid.id[0] = static_cast<uint8_t>(tile + 1);
   std::snprintf(properties->name, sizeof properties->name, "Software Level Zero GPU %d",
                 device.ordinal());
+  return ok;
+}
+// A bus for each device.
+ze_result_t devicePciGetPropertiesExt(ze_device_handle_t handle, ze_pci_ext_properties_t* bus) {
+  bus->address = {0, first_bus + static_cast<uint32_t>(deviceOf(handle).ordinal()), 0, 0};
   return ok;
 }
 ze_result_t deviceGetComputeProperties(ze_device_handle_t,

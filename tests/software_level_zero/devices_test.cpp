@@ -85,6 +85,17 @@ class SoftwareLevelZero : public testing::Test {
   OwnedProgram program;
 };
 
+TEST_F(SoftwareLevelZero, DevicesSayWhereTheyAre) {
+  std::vector<cl_uint> buses;
+  for (const cl_device_id device : devices) {
+    if (!nameOf(device).starts_with("Software Level Zero GPU")) continue;
+    const auto bus =
+        info<cl_device_pci_bus_info_khr>(cl.clGetDeviceInfo, device, CL_DEVICE_PCI_BUS_INFO_KHR);
+    buses.push_back(bus.pci_bus);
+  }
+  EXPECT_EQ(buses, (std::vector<cl_uint>{3, 4}));
+}
+
 TEST_F(SoftwareLevelZero, TakesTurnsOnOneBufferWithTheCpu) {
   const OwnedKernel add = kernel(
       "kernel void add(global uint* data, uint by) { data[get_global_id(0)] += by; }\n", "add");

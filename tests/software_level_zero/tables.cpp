@@ -31,6 +31,7 @@ WEFT_TABLE zeGetDeviceProcAddrTable(ze_api_version_t, ze_device_dditable_t* tabl
   table->pfnGet = entry::deviceGet;
   table->pfnGetSubDevices = entry::deviceGetSubDevices;
   table->pfnGetProperties = entry::deviceGetProperties;
+  table->pfnPciGetPropertiesExt = entry::devicePciGetPropertiesExt;
   table->pfnGetComputeProperties = entry::deviceGetComputeProperties;
   table->pfnGetModuleProperties = entry::deviceGetModuleProperties;
   table->pfnGetCommandQueueGroupProperties = entry::deviceGetQueueGroups;

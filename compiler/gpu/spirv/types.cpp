@@ -203,6 +203,7 @@ Id Types::pointerConstant(const llvm::Constant* constant) {
   };
   if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(constant))
     return cast(spv::Op::OpBitcast, variables_(*variable));
+  if (const auto* place = llvm::dyn_cast<llvm::GEPOperator>(constant)) return placeConstant(*place);
   const auto* moved = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(constant);
   if (!moved) refuse("a constant", *constant);
   const auto* from = llvm::cast<llvm::Constant>(moved->getPointerOperand());
@@ -210,6 +211,21 @@ Id Types::pointerConstant(const llvm::Constant* constant) {
   if (constant->getType()->getPointerAddressSpace() == generic_space)
     return cast(spv::Op::OpPtrCastToGeneric, this->constant(from));
   refuse("a constant", *constant);
+}
+
+// So many bytes behind another address.
+Id Types::placeConstant(const llvm::GEPOperator& place) {
+  llvm::APInt offset(64, 0);
+  const auto* from = llvm::cast<llvm::Constant>(place.getPointerOperand());
+  if (!place.accumulateConstantOffset(layout_, offset)) refuse("a constant", place);
+  const Id base = constant(from);
+  const Id bytes = constant(llvm::ConstantInt::get(place.getContext(), offset));
+  const auto op =
+      place.isInBounds() ? spv::Op::OpInBoundsPtrAccessChain : spv::Op::OpPtrAccessChain;
+  const std::vector<uint32_t> words{type(place.getType()), newId(), static_cast<uint32_t>(op), base,
+                                    bytes};
+  declarations.add(spv::Op::OpSpecConstantOp, words);
+  return words[1];
 }
 
 Id Types::literalOf(llvm::Type* type, const llvm::APInt& bits) {

@@ -11,6 +11,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Operator.h>
 #include <spirv/unified1/spirv.hpp11>
 
 namespace weft::compiler::emit {
@@ -87,6 +88,7 @@ class Types {
   Id literalOf(llvm::Type* type, const llvm::APInt& bits);
   Id composite(const llvm::Constant* constant);
   Id pointerConstant(const llvm::Constant* constant);
+  Id placeConstant(const llvm::GEPOperator& place);
 
   const llvm::DataLayout& layout_;
   const Variables variables_;
