@@ -24,6 +24,11 @@ constexpr unsigned most_at_once = 4;        // vectors
 constexpr unsigned word_bits = 32;          // of a lane, in a register of the vectors' width
 constexpr unsigned gathered_registers = 3;  // a gather's addresses and result
 
+constexpr double per_cycle = 2;        // instructions of vectors
+constexpr double shortest_wait = 8;    // cycles that two vectors at once are worth it for
+constexpr double wait_for_work = 1.5;  // times what the instructions take
+constexpr double gather_size = 24;     // in instructions
+
 // An index of fewer bits than an address that grows by one may wrap between two lanes; hardly any
 // do.
 bool hasLinearIndex(const Instruction& access, const LaneShapes& shapes) {
@@ -59,6 +64,40 @@ unsigned registersOf(llvm::Type* type) {
     sum += bits > word_bits ? 2 : 1;
   }
   return sum;
+}
+
+// In cycles, about.
+double latencyOf(const Instruction& instruction, const LaneShapes& shapes) {
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+    return shapes.of(load->getPointerOperand()).kind == LaneShape::varying ? 20 : 7;
+  if (instruction.getOpcode() == Instruction::FDiv) return 12;
+  if (llvm::isa<llvm::CallInst>(instruction)) return 4;
+  const auto isReal = [](const llvm::Type* type) { return type->isFPOrFPVectorTy(); };
+  return isReal(instruction.getType()) || isReal(instruction.getOperand(0)->getType()) ? 4 : 1;
+}
+
+// Does a turn of the loop wait longer for the one before than its instructions take?
+bool waitsForTurns(const llvm::Loop& loop, const LaneShapes& shapes) {
+  llvm::BasicBlock* body = loop.getHeader();
+  llvm::DenseMap<const llvm::Value*, double> ready;  // from the phis on
+  double size = 0;
+  for (const Instruction& instruction : *body) {
+    if (!shapes.isVarying(&instruction)) continue;
+    if (llvm::isa<llvm::PHINode>(instruction)) {
+      ready[&instruction] = 0;
+      continue;
+    }
+    double start = -1;
+    for (const llvm::Value* operand : instruction.operands())
+      if (auto it = ready.find(operand); it != ready.end()) start = std::max(start, it->second);
+    if (start >= 0) ready[&instruction] = start + latencyOf(instruction, shapes);
+    const bool gathers = latencyOf(instruction, shapes) == 20;
+    size += gathers ? gather_size : 1;
+  }
+  double longest = 0;
+  for (const llvm::PHINode& phi : body->phis())
+    longest = std::max(longest, ready.lookup(phi.getIncomingValueForBlock(body)));
+  return longest >= shortest_wait && longest > wait_for_work * size / per_cycle;
 }
 
 // What the instruction of a loop keeps in registers for one vector; nothing if it is not for
@@ -112,24 +151,42 @@ FarLoads findFarLoads(llvm::Function& lane, const LaneShapes& shapes, llvm::Domi
   return found;
 }
 
-unsigned vectorsAtOnce(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
-                       const FarLoads& far, unsigned registers) {
-  if (far.empty()) return 1;
+namespace {
+
+// The registers that loops need for one vector, if they are for several at once.
+std::optional<unsigned> registersOfLoops(llvm::Function& lane, const ControlLevels& levels,
+                                         const LaneShapes& shapes) {
   size_t length = 0;
   unsigned needed = 0;
   for (const llvm::BasicBlock& block : lane) {
     const bool loops = levels.levelOf(&block).loop;
     for (const Instruction& instruction : block) {
-      if (llvm::isa<llvm::AllocaInst>(instruction)) return 1;
+      if (llvm::isa<llvm::AllocaInst>(instruction)) return std::nullopt;
       if (!loops) continue;
       const auto more = registersFor(instruction, shapes, levels.isMasked(&block));
-      if (!more || ++length > longest_body) return 1;
+      if (!more || ++length > longest_body) return std::nullopt;
       needed += *more;
     }
   }
-  unsigned count = most_at_once;
+  return needed;
+}
+
+bool hasWaitingLoop(const ControlLevels& levels, const LaneShapes& shapes) {
+  return llvm::any_of(levels.levels(), [&](const Level* level) {
+    return level->loop && level->loop->getNumBlocks() == 1 && waitsForTurns(*level->loop, shapes);
+  });
+}
+
+}  // namespace
+
+unsigned vectorsAtOnce(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
+                       const FarLoads& far, unsigned registers) {
+  if (far.empty() && !hasWaitingLoop(levels, shapes)) return 1;
+  const auto needed = registersOfLoops(lane, levels, shapes);
+  if (!needed) return 1;
+  unsigned count = far.empty() ? 2 : most_at_once;
   // A quarter of the registers is for what is computed on the way.
-  while (count > 1 && 4 * needed * count > 3 * registers) count /= 2;
+  while (count > 1 && 4 * *needed * count > 3 * registers) count /= 2;
   return count;
 }
 

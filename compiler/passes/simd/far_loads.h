@@ -18,7 +18,8 @@ FarLoads findFarLoads(llvm::Function& lane, const LaneShapes& shapes, llvm::Domi
                       llvm::LoopInfo& loops);
 
 // How many vectors a turn of such a loop should take at once, so that lines beside each other are
-// read together and sums do not wait for each other: 1, 2 or 4, as far as `registers` go.
+// read together and sums do not wait for each other: 1, 2 or 4, as far as `registers` go. Two where
+// no loop goes far but one waits for what its turn before computed.
 unsigned vectorsAtOnce(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                        const FarLoads& far, unsigned registers);
 

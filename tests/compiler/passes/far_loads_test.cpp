@@ -1,5 +1,6 @@
 // Loops that take lanes side by side far through memory run for several vectors at once, and for
 // what is left of a row of lanes for one, then for a part of one.
+#include <algorithm>
 #include <numeric>
 #include <regex>
 
@@ -75,6 +76,41 @@ TEST(FarLoads, TakeSeveralVectorsAtOnce) {
   }
   // Its lanes find in the cache what those beside them read.
   EXPECT_FALSE(std::regex_search(optimisedText(kernels, "near"), wide));
+}
+
+// Not far, but each turn waits for the one before: two vectors. Groups of whole ones, with lanes
+// left over, and of fewer than one.
+TEST(FarLoads, LoopsThatWaitForTheirTurns) {
+  const char* const escape = R"(
+    kernel void escape(global int* turns, float step, int most) {
+      const float cx = get_global_id(0) * step - 2.0f, cy = 0.25f;
+      float x = 0, y = 0;
+      int turn = 0;
+      while ((x * x + y * y < 4) & (turn < most)) {
+        const float t = x * x - y * y + cx;
+        y = 2 * x * y + cy;
+        x = t;
+        ++turn;
+      }
+      turns[get_global_id(0)] = turn;
+    })";
+  if (!hostMachine().getTargetFeatureString().contains("+avx2"))
+    GTEST_SKIP() << "needs masked stores";
+  const std::regex wide("<(16|32) x float>");  // two of eight or sixteen
+  EXPECT_TRUE(std::regex_search(optimisedText(escape, "escape"), wide));
+  constexpr int most = 50;
+  constexpr float step = 0.0625f * 0.125f;
+  const auto turnsOf = [&](compiler::Vectorising mode) {
+    std::vector<int> turns(items, -1);
+    Program(escape, true, mode)
+        .run("escape", {1, {items, 1, 1}, {group, 1, 1}, {0, 0, 0}},
+             {Program::buffer(turns.data()), Program::value(step), Program::value(most)});
+    return turns;
+  };
+  const std::vector<int> turns = turnsOf(compiler::Vectorising::automatic);
+  EXPECT_EQ(turns, turnsOf(compiler::Vectorising::never));
+  EXPECT_EQ(std::ranges::max(turns), most);
+  EXPECT_LT(std::ranges::min(turns), 5);
 }
 
 TEST(FarLoads, StridesOverAll) {
