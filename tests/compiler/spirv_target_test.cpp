@@ -125,6 +125,20 @@ TEST_F(SpirvTarget, PrivateMemoryAtomicsAndControlFlow) {
   EXPECT_EQ(faults(image), "");
 }
 
+TEST_F(SpirvTarget, LongAtomicsAreAskedOfTheDevice) {
+  port::CompileRequest wanted = spirvRequest(
+      "kernel void f(global atomic_long* a, global long* b) {\n"
+      "  b[0] = atomic_load_explicit(a, memory_order_relaxed, memory_scope_device);\n"
+      "  atomic_store_explicit(a + 1, b[1], memory_order_relaxed, memory_scope_device); }\n",
+      "-cl-std=CL3.0");
+  for (const char* extension : {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"})
+    wanted.features.extensions.emplace_back(extension);
+  const auto result = compiler().build(wanted);
+  ASSERT_TRUE(result.ok) << result.log;
+  const std::string text = textOf(readImage(result.image).value_or(Image{}));
+  EXPECT_TRUE(contains(text, "OpCapability Int64Atomics")) << text;
+}
+
 TEST_F(SpirvTarget, VariablesPointIntoOthers) {
   const Image image = built(
       "global int numbers[8] = {1, 2, 3};\n"

@@ -95,6 +95,8 @@ class FunctionWriter {
   Id as64(const llvm::Value* index);
   Id long_(uint64_t value);
   Id addressOf(const llvm::Value* pointer);
+  // Of numbers of that type.
+  void needAtomics(llvm::Type* type);
   std::vector<uint32_t> access(llvm::Align alignment, bool is_volatile) const;
 
   const llvm::Function& function_;

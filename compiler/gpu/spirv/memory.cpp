@@ -45,10 +45,16 @@ void FunctionWriter::alloca_(const Instruction& instruction) {
   prologue_.add(Op::OpBitcast, {types_.bytes(private_space), id(&instruction), made});
 }
 
+void FunctionWriter::needAtomics(llvm::Type* type) {
+  constexpr uint64_t wide = 64;
+  if (types_.layout().getTypeSizeInBits(type) == wide) types_.need(spv::Capability::Int64Atomics);
+}
+
 void FunctionWriter::load(const Instruction& instruction) {
   const auto& load = llvm::cast<llvm::LoadInst>(instruction);
   if (load.getType()->isIntOrIntVectorTy(1)) refuse("an instruction", instruction);
   const Id pointer = typed(load.getPointerOperand(), load.getType());
+  if (load.isAtomic()) needAtomics(load.getType());
   if (load.isAtomic())
     return define(instruction, Op::OpAtomicLoad, {pointer, number(device_scope), number(relaxed)});
   std::vector<uint32_t> words{pointer};
@@ -61,6 +67,7 @@ void FunctionWriter::store(const Instruction& instruction) {
   const llvm::Value* value = store.getValueOperand();
   if (value->getType()->isIntOrIntVectorTy(1)) refuse("an instruction", instruction);
   const Id pointer = typed(store.getPointerOperand(), value->getType());
+  if (store.isAtomic()) needAtomics(value->getType());
   if (store.isAtomic())
     return body_.add(Op::OpAtomicStore,
                      {pointer, number(device_scope), number(relaxed), id(value)});
@@ -94,7 +101,7 @@ void FunctionWriter::readModifyWrite(const Instruction& instruction) {
   const auto* const row = llvm::find_if(
       atomics, [&](const AtomicRow& each) { return each.operation == update.getOperation(); });
   if (row == std::end(atomics)) refuse("an instruction", instruction);
-  if (update.getType()->isIntegerTy(64)) types_.need(spv::Capability::Int64Atomics);
+  needAtomics(update.getType());
   if (row->op == Op::OpAtomicFAddEXT) {
     types_.need(spv::Capability::AtomicFloat32AddEXT);
     types_.needExtension("SPV_EXT_shader_atomic_float_add");
@@ -108,7 +115,7 @@ void FunctionWriter::compareExchange(const Instruction& instruction) {
   const auto& exchange = llvm::cast<llvm::AtomicCmpXchgInst>(instruction);
   llvm::Type* type = exchange.getCompareOperand()->getType();
   if (!type->isIntegerTy()) refuse("an instruction", instruction);
-  if (type->isIntegerTy(64)) types_.need(spv::Capability::Int64Atomics);
+  needAtomics(type);
   const Id expected = id(exchange.getCompareOperand());
   const Id before =
       result(Op::OpAtomicCompareExchange, types_.type(type),
