@@ -63,7 +63,7 @@ constexpr auto half_width = [](const Device& device) {
 cl_device_fp_config singleConfig(const Device& device) {
   cl_device_fp_config config = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA;
   if (device.capabilities().denormals) config |= CL_FP_DENORM;
-  if (isCpu(device)) config |= CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+  if (device.capabilities().rounds_divide_sqrt) config |= CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
   return config;
 }
 

@@ -21,7 +21,7 @@ constexpr uint32_t Capabilities::* least_counts[] = {&Capabilities::max_constant
 constexpr bool Capabilities::* flags[] = {
     &Capabilities::fp64,   &Capabilities::fp16,           &Capabilities::denormals,
     &Capabilities::printf, &Capabilities::native_kernels, &Capabilities::host_unified_memory,
-    &Capabilities::images, &Capabilities::pipes};
+    &Capabilities::images, &Capabilities::pipes,          &Capabilities::rounds_divide_sqrt};
 constexpr size_t ImageLimits::* least_pixels[] = {
     &ImageLimits::width_2d,  &ImageLimits::height_2d, &ImageLimits::width_3d,
     &ImageLimits::height_3d, &ImageLimits::depth_3d,  &ImageLimits::buffer_pixels,

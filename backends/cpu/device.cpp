@@ -168,6 +168,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.max_sub_groups = max_work_group / port::cpu_sub_group_sizes.front();
   c.sub_group_sizes.assign(port::cpu_sub_group_sizes.begin(), port::cpu_sub_group_sizes.end());
   c.fp64 = true;
+  c.rounds_divide_sqrt = true;
   c.fp16 = true;
   c.host_unified_memory = true;
   c.native_kernels = true;

@@ -103,6 +103,7 @@ struct Capabilities {
   bool fp64 = false;
   bool fp16 = false;
   bool denormals = true;
+  bool rounds_divide_sqrt = false;  // correctly, in single precision, whatever the options
   bool host_unified_memory = false;
   bool native_kernels = false;
   bool unordered_streams = false;  // Stream(Order::unordered) really overlaps its operations
