@@ -16,8 +16,8 @@ class Axis:
     """Ratios on a logarithmic scale, from and to a power of two."""
 
     def __init__(self, ratios):
-        self.low = math.floor(min(-1, *(math.log2(r) for r in ratios)))
-        self.high = math.ceil(max(1, *(math.log2(r) for r in ratios)))
+        self.low = math.floor(min([-1, *(math.log2(r) for r in ratios)]))
+        self.high = math.ceil(max([1, *(math.log2(r) for r in ratios)]))
 
     def x(self, ratio):
         share = (math.log2(ratio) - self.low) / (self.high - self.low)
