@@ -6,17 +6,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#define CL_HPP_TARGET_OPENCL_VERSION 300
-#define CL_HPP_ENABLE_EXCEPTIONS
-#include <CL/opencl.hpp>
+#include "bench/unified.h"
 
 namespace {
 
@@ -216,37 +212,16 @@ bool same(const std::vector<float>& a, const std::vector<float>& b, const char* 
   });
 }
 
-// Places in the platform's list, as WEFT_UNIFIED_DEVICES names them.
-std::vector<size_t> placesOf(const char* list, size_t count) {
-  std::vector<size_t> places;
-  if (!list) {
-    for (size_t i = 0; i < count; ++i) places.push_back(i);
-    return places;
-  }
-  std::istringstream items(list);
-  for (std::string item; std::getline(items, item, ',');) places.push_back(std::stoul(item));
-  return places;
-}
-
 int run(size_t scale) {
-  cl::Platform platform = cl::Platform::getDefault();
-  std::vector<cl::Device> devices;
-  platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
-  const cl::Device unified = devices.back();
-  devices.pop_back();
-  const std::string name = unified.getInfo<CL_DEVICE_NAME>();
-  if (name.find("unified") == name.npos) {
-    std::fprintf(stderr, "there is no unified device: set WEFT_UNIFIED=1\n");
-    return 2;
-  }
+  const auto [unified, members, name] = weft::bench::findUnifiedDevice();
   std::printf("%s\n\n%-20s %10s %10s %10s %10s %8s %10s\n", name.c_str(), "kernel", "best, ms",
               "first, ms", "third, ms", "least, ms", "speedup", "efficiency");
   bool right = true;
   for (const Case& what : cases) {
     double best = 1e300, rate = 0;
     std::vector<float> expected;
-    for (const size_t place : placesOf(std::getenv("WEFT_UNIFIED_DEVICES"), devices.size())) {
-      Setting alone(devices.at(place), scale);
+    for (const cl::Device& member : members) {
+      Setting alone(member, scale);
       Measured measured = measure(alone, what);
       rate += 1 / measured.least;
       if (measured.least >= best) continue;

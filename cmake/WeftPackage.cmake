@@ -15,7 +15,7 @@ function(weft_package)
       "${CMAKE_COMMAND}" "${CMAKE_BINARY_DIR}" "${archive}" "${CMAKE_INSTALL_LIBDIR}"
     COMMENT "Packing ${archive}.tar.zst"
     USES_TERMINAL VERBATIM)
-  foreach(target weft weft-compilerd weft_tool weft-bench weft-bench-balance weft-bench-build weft-bench-kernels examples)
+  foreach(target weft weft-compilerd weft_tool weft-bench weft-bench-balance weft-bench-build weft-bench-kernels weft-bench-placement examples)
     if(TARGET ${target})
       add_dependencies(package ${target})
     endif()
