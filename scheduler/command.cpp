@@ -62,6 +62,7 @@ Command::Command(Queue& queue, cl_command_type type)
       counters_(&queue.counters_),
       device_(&queue.device()),
       stream_(&queue.stream()),
+      in_queue_stream_(true),
       space_(queue.device().capabilities().memory_space),
       resolved_(queue.context().singleSpace()) {
   times_.queued.store(profiling::now(), std::memory_order_relaxed);
@@ -72,6 +73,7 @@ Command::Command(Context& context, Device& device, bool resolved)
       counters_(&State::of(context).counters(device)),
       device_(&device),
       stream_(&State::of(context).transferStream(device)),
+      in_queue_stream_(false),
       space_(device.capabilities().memory_space),
       resolved_(resolved) {
   times_.queued.store(profiling::now(), std::memory_order_relaxed);
@@ -81,13 +83,23 @@ void Command::runOn(Device& device) {
   counters_ = &State::of(context()).counters(device);
   device_ = &device;
   stream_ = &State::of(context()).transferStream(device);
+  in_queue_stream_ = false;
   space_ = device.capabilities().memory_space;
+}
+
+void Command::runOnMember(Device& member) {
+  counters_ = &State::of(context()).counters(member);
+  device_ = &member;
+  stream_ = &queue()->streamOn(member);
+  in_queue_stream_ = true;
+  space_ = member.capabilities().memory_space;
 }
 
 void Command::runAtHome() {
   counters_ = &queue()->counters_;
   device_ = &queue()->device();
   stream_ = &queue()->stream();
+  in_queue_stream_ = true;
   space_ = device_->capabilities().memory_space;
 }
 
@@ -306,7 +318,8 @@ void Command::finished(port::OperationStatus status, port::Nanoseconds start,
 }
 
 bool Command::lostItsInput() const noexcept {
-  const bool ahead = queue() && (queue()->runsAhead() || queue()->fenceGroup() != 0);
+  const bool ahead = queue() && (queue()->runsAhead() || queue()->fenceGroup() != 0 ||
+                                 device_->capabilities().fence_group != 0);
   if (!ahead || !resolution_ || !State::of(context()).hasLosses()) return false;
   const auto tickets = State::of(context()).tickets().lock();
   return std::any_of(

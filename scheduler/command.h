@@ -45,7 +45,9 @@ class Command : public Event, protected port::Operation {
   void setSpace(port::MemorySpace space) { space_ = space; }
   // Runs on this device's transfer stream instead of its queue's stream.
   void runOn(Device& device);
-  // Undoes that.
+  // Runs on this member of its queue's device, in the queue's order.
+  void runOnMember(Device& member);
+  // Undoes either.
   void runAtHome();
   ~Command() override;
 
@@ -59,7 +61,7 @@ class Command : public Event, protected port::Operation {
   // For a prefetch, which does nothing rather than waiting for others or taking their memory: the
   // number under which the command it works for announced its writes. 0 for all others.
   virtual uint64_t prefetchesFor() const { return 0; }
-  // A read to the host: it may run wherever the bytes are.
+  // It may run on whichever device has the bytes already.
   virtual bool runsWhereTheBytesAre() const { return false; }
   // All that the command does is its work, on a stream of the device: nothing of it is done by
   // prepare(), and no function of the application is called. It may be submitted while what is
@@ -181,6 +183,7 @@ class Command : public Event, protected port::Operation {
   DeviceCounters* counters_;
   Device* device_;
   port::Stream* stream_;
+  bool in_queue_stream_;  // of its queue's order
   // In an in-order queue that runs ahead: the command before, until that has ended. In an
   // out-of-order one: the join that counts it.
   Ref<Event> place_;

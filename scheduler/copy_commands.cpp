@@ -6,6 +6,8 @@
 namespace weft {
 namespace {
 
+bool isOfMembers(const Queue& queue) { return !queue.device().members().empty(); }
+
 class CopyCommand final : public Command {
  public:
   CopyCommand(Queue& queue, cl_command_type type, CopyWork work)
@@ -13,8 +15,9 @@ class CopyCommand final : public Command {
 
  private:
   void accesses(AccessList& list) override { copy_.accesses(list); }
+  // A read to the host needs nothing of its queue's device; and a unified device has members.
   bool runsWhereTheBytesAre() const override {
-    return copy_.source.object && !copy_.destination.object;
+    return (copy_.source.object && !copy_.destination.object) || isOfMembers(*queue());
   }
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = copy_.make(space()); }
@@ -30,6 +33,7 @@ class FillCommand final : public Command {
 
  private:
   void accesses(AccessList& list) override { fill_.accesses(list); }
+  bool runsWhereTheBytesAre() const override { return isOfMembers(*queue()); }
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = fill_.make(space()); }
   void finalize(cl_int) noexcept override { fill_.drop(); }

@@ -12,11 +12,11 @@ namespace weft {
 namespace {
 
 using partition::Slice;
-using profiling::KernelKey;
 
 constexpr double slice_ns = 10'000;  // of handing out a part
 constexpr double trusted = 0.3;      // confidence of a prediction
 constexpr double sure_spread = 0.1;
+constexpr double piece_ns = 2000;      // of moving one more piece of memory
 constexpr double newly_needed = 0.25;  // of launches that need some bytes, those that miss them
 // Of each kernel, so many launches and every so manieth later one are kept in the store.
 constexpr unsigned recorded_first = 16, recorded_later = 64;
@@ -24,41 +24,6 @@ constexpr unsigned recorded_first = 16, recorded_later = 64;
 double commandTime(const port::Capabilities& device) {
   constexpr double on_cpu = 20'000, on_gpu = 100'000;
   return device.device_class == port::DeviceClass::gpu ? on_gpu : on_cpu;
-}
-
-// Nanoseconds of a work-item, of a kernel that nobody has measured.
-double estimatedItemTime(const port::Capabilities& device) {
-  constexpr double on_cpu_unit = 10, on_gpu_unit = 1;
-  const bool gpu = device.device_class == port::DeviceClass::gpu;
-  return (gpu ? on_gpu_unit : on_cpu_unit) / static_cast<double>(device.compute_units);
-}
-
-// Of a link that nobody has measured.
-double estimatedTransferTime(uint64_t bytes) {
-  constexpr double fixed = 10'000, bytes_per_ns = 10;
-  return fixed + static_cast<double>(bytes) / bytes_per_ns;
-}
-
-double transferTime(const Device* source, const Device* target, uint64_t bytes) {
-  const auto time = Knowledge::get().store.transferTime(linkBetween(source, target), bytes);
-  return time ? time->nanoseconds : estimatedTransferTime(bytes);
-}
-
-KernelKey keyOf(const DeviceBuild& build, uint32_t kernel, const port::LaunchRecord& record) {
-  std::string local;
-  for (const uint64_t size : record.local_size)
-    local.append(local.empty() ? "" : "x").append(std::to_string(size));
-  return {build.code_id + ' ' + build.image->kernels[kernel].name, build.options, local};
-}
-
-// Work-groups that a device needs to be well used. One group of a GPU's unit leaves it waiting for
-// memory most of the time.
-uint64_t leastGroups(const port::Capabilities& device, const port::LaunchRecord& record) {
-  constexpr uint64_t items_of_gpu_unit = 512;
-  const uint64_t items = record.local_size[0] * record.local_size[1] * record.local_size[2];
-  const bool gpu = device.device_class == port::DeviceClass::gpu;
-  const uint64_t groups = gpu ? (items_of_gpu_unit + items - 1) / items : 1;
-  return groups * std::max(device.compute_units, 1u);
 }
 
 // What parts read of one argument.
@@ -94,37 +59,19 @@ Division::Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> ar
       arguments_(std::move(arguments)),
       record_(record),
       experience_(std::move(experience)) {
-  for (size_t i = 0; i < build_->members.size(); ++i) {
-    const DeviceBuild::MemberCode& code = build_->members[i];
-    const auto index = code.module ? code.image->find(kernel.info().name) : std::nullopt;
-    if (index) members_.push_back({{device_.members()[i].get(), code.module.get(), *index}});
-  }
+  for (const MemberKernel& member : experience_->members()) members_.push_back({member});
 }
-
-namespace {
-
-// What the queue asks for, or else the user.
-SplitSetting::Mode settingOf(const Queue& queue) {
-  using Mode = SplitSetting::Mode;
-  const auto policy = static_cast<SplitPolicy>(queue.property(split_policy));
-  if (policy == SplitPolicy::never) return Mode::never;
-  if (policy == SplitPolicy::always) return Mode::always;
-  return Knowledge::get().setting.mode;
-}
-
-}  // namespace
 
 std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kernel,
                                          const Ref<ArgumentSet>& arguments,
                                          const port::LaunchRecord& record) {
   using Mode = SplitSetting::Mode;
-  const Mode mode = settingOf(queue);
+  const Mode mode = splitModeOf(queue);
   if (mode == Mode::never) return nullptr;
   auto experience = Experience::of({queue.device(), kernel, record}, kernel);
   const bool free = mode == Mode::guided;
   if (free) {
-    const auto seen = experience->state().lock();
-    if (seen->verdict.leaveWhole() && seen->best == 0) return nullptr;
+    if (experience->state().lock()->verdict.leaveWhole()) return nullptr;
   }
   std::shared_ptr<Division> division(new Division(queue, kernel, arguments, record, experience));
   division->setting_ = mode;
@@ -171,19 +118,12 @@ bool Division::longEnough() const {
     least.push_back(leastGroups(state.member.device->capabilities(), record_));
   if (least.size() < 2) return false;
   std::nth_element(least.begin(), least.begin() + 1, least.end());
-  const uint64_t* groups = record_.group_count;
-  return groups[0] * groups[1] * groups[2] >= least[0] + least[1];
-}
-
-bool Division::sameKind(size_t one, size_t another) const {
-  const port::Capabilities& first = member(one).device->capabilities();
-  const port::Capabilities& second = member(another).device->capabilities();
-  return first.name == second.name && first.compute_units == second.compute_units;
+  return groupsOf(record_) >= least[0] + least[1];
 }
 
 bool Division::alike() const {
   for (size_t i = 1; i < members(); ++i)
-    if (!sameKind(0, i)) return false;
+    if (!sameKind(*member(0).device, *member(i).device)) return false;
   return true;
 }
 
@@ -194,9 +134,7 @@ double Division::itemsPerBlock() const {
 }
 
 double Division::groupsPerBlock() const {
-  double groups = 1;
-  for (const uint64_t count : record_.group_count) groups *= static_cast<double>(count);
-  return groups / static_cast<double>(split_->blocks());
+  return static_cast<double>(groupsOf(record_)) / static_cast<double>(split_->blocks());
 }
 
 // Bytes that all blocks read have to be there before the first part begins; those of one block move
@@ -219,9 +157,9 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
     reads[i].join();
     const bool shared = 2 * reads[i].of_blocks > 3 * reads[i].bytes();
     double time = 0;
-    for (const auto& [source, bytes] :
-         missingBytes(*arguments_->values[i].memory, reads[i].ranges, space))
-      time += transferTime(source, &device, bytes);
+    const auto missing = missingBytes(*arguments_->values[i].memory, reads[i].ranges, space);
+    for (const auto& [source, bytes] : missing) time += transferTime(source, &device, bytes);
+    if (!missing.empty()) time += piece_ns * static_cast<double>(reads[i].ranges.size() - 1);
     // Later launches find there what this one brings.
     time *= newly_needed;
     if (shared)
@@ -235,7 +173,7 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
 profiling::LinkKey Division::mergeKey() const {
   std::string copies = "copies of";
   for (const State& state : members_)
-    copies.append(1, ' ').append(weft::keyOf(*state.member.device).uuid);
+    copies.append(1, ' ').append(keyOf(*state.member.device).uuid);
   return {std::move(copies), "host", device_.capabilities().driver_version};
 }
 
@@ -294,16 +232,17 @@ Division::Models Division::models(bool& known) const {
     model.least_units =
         std::clamp<uint64_t>(static_cast<uint64_t>(std::ceil(least / groupsPerBlock())), 1, blocks);
     model.wave_units = capabilities.compute_units / groupsPerBlock();
-    const auto time = Knowledge::get().store.kernelTime(key_, weft::keyOf(device), items);
+    const auto time = Knowledge::get().store.kernelTime(key_, keyOf(device), items);
     model.measured = time && time->confidence > trusted;
-    known &= model.measured;
     if (model.measured) model.unit_ns = time->nanoseconds / share;
     if (model.measured) model.spread = time->spread;
     estimates.push_back(estimatedItemTime(capabilities) * itemsPerBlock());
   }
   partition::guessUnmeasured(result, estimates, alike());
+  const auto measured = [](const partition::MemberModel& model) { return model.measured; };
+  known = alike() ? std::ranges::any_of(result, measured) : std::ranges::all_of(result, measured);
   // Beside times that are only guessed, those of transfers would decide everything.
-  if (known && !alike())
+  if (known)
     for (size_t i = 0; i < result.size(); ++i) predictTransfers(result[i], *member(i).device);
   return result;
 }
@@ -318,12 +257,17 @@ std::unique_ptr<partition::Policy> Division::onOne(size_t member) const {
 // several, from whose times they become known.
 std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, bool always) {
   constexpr partition::SplitMargin none{-1e9, 0};
-  bool known = true;
+  bool known = false;
   Models models = this->models(known);
-  // What nobody has measured yet is divided in order to measure it.
+  // What one launch tells of all members, or what costs more than its parts, is measured before it
+  // is divided; what else nobody has measured yet is divided in order to measure it.
+  measures_alone_ =
+      !always && !known && !seen.tried_alone && (alike() || !split_->merged().empty());
+  if (measures_alone_) return nullptr;
+  const bool judges = known || seen.tried_alone;
   const partition::Plan plan =
-      partition::plan(models, split_->blocks(), always || !known ? none : partition::SplitMargin{},
-                      known ? mergeTime() : 0);
+      partition::plan(models, split_->blocks(), always || !judges ? none : partition::SplitMargin{},
+                      judges ? mergeTime() : 0);
   seen.best = known ? plan.best : 0;
   if (!plan.split()) return nullptr;
   // Whatever the speed of members of one kind is, it is the same.
@@ -365,14 +309,20 @@ void Division::decide() {
       policy_ = guided(*seen, always);
     if (policy_) return;
     mode_ = Verdict::Mode::alone;
-    seen->verdict.refuse();
     learns_ = false;
+    if (measures_alone_)
+      seen->tried_alone = seen->measuring_alone = true;
+    else
+      seen->verdict.refuse();
   }
   policy_ = onOne(seen->best);
 }
 
 Division::~Division() {
-  if (on_trial_) --experience_->state().lock()->on_trial;
+  if (!on_trial_) return;
+  const auto seen = experience_->state().lock();
+  --seen->on_trial;
+  if (measures_alone_) seen->measuring_alone = false;
 }
 
 // A trial is of few launches, and the next ones go by what comes of it.
@@ -380,7 +330,7 @@ bool Division::dependsOnOthers() const {
   constexpr unsigned trial_launches = 2;
   if (setting_ != SplitSetting::Mode::guided) return false;
   const auto seen = experience_->state().lock();
-  return !seen->verdict.settled() && seen->on_trial >= trial_launches;
+  return !seen->verdict.settled() && (seen->measuring_alone || seen->on_trial >= trial_launches);
 }
 
 void Division::plan() {
@@ -420,7 +370,7 @@ void Division::finished(size_t index, const Slice& slice, uint64_t begin, uint64
   state.ended = std::max(state.ended, end);
   if (!records_) return;
   const double items = itemsPerBlock() * static_cast<double>(slice.count());
-  Knowledge::get().store.recordKernel(key_, weft::keyOf(*state.member.device),
+  Knowledge::get().store.recordKernel(key_, keyOf(*state.member.device),
                                       static_cast<uint64_t>(std::max(items, 1.0)), time);
 }
 
@@ -437,7 +387,7 @@ void Division::judgeAlone(Experience::State& seen) const {
     seen.best = i;
   }
   // Of members of one kind the first one is at home.
-  if (sameKind(0, seen.best)) seen.best = 0;
+  if (sameKind(*member(0).device, *member(seen.best).device)) seen.best = 0;
   seen.verdict.expectTogether(longest);
   seen.verdict.expectAlone(alike() ? sum : least * static_cast<double>(split_->blocks()));
 }

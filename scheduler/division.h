@@ -21,15 +21,7 @@ namespace weft {
 // Shared by the command and its parts, which see to it that one of them calls at a time.
 class Division {
  public:
-  // Somebody who can run parts of it: a device, and the kernel there.
-  struct Member {
-    Device* device;
-    port::Module* module;
-    uint32_t kernel;
-  };
-
-  // Null when it is one command's, on the queue's own device: it cannot be divided, or it is known
-  // not to pay.
+  // Null when it is one command's: it cannot be divided, or it is known not to pay.
   static std::shared_ptr<Division> make(Queue& queue, const DeviceKernel& kernel,
                                         const Ref<ArgumentSet>& arguments,
                                         const port::LaunchRecord& record);
@@ -52,7 +44,7 @@ class Division {
   uint32_t kernel() const { return index_; }
   const Ref<ArgumentSet>& arguments() const { return arguments_; }
   const port::LaunchRecord& record() const { return record_; }
-  const Member& member(size_t index) const { return members_[index].member; }
+  const MemberKernel& member(size_t index) const { return members_[index].member; }
   size_t members() const { return members_.size(); }
 
   // What the parts write together and in copies, from plan() on; null when there is nothing.
@@ -74,7 +66,7 @@ class Division {
 
  private:
   struct State {
-    Member member;
+    MemberKernel member;
     unsigned in_hand = 0;
     uint64_t busy_until = 0;
     uint64_t units = 0;  // done
@@ -100,12 +92,11 @@ class Division {
   double mergeTime() const;
   void tell(double nanoseconds) const;
   bool longEnough() const;
-  bool sameKind(size_t one, size_t another) const;
   bool alike() const;
   double itemsPerBlock() const;
   double groupsPerBlock() const;
   void judgeAlone(Experience::State& seen) const;
-  // What is predicted of the members. `known` turns false when one was never measured.
+  // What is predicted of the members. `known`: each, or one like it, was measured.
   Models models(bool& known) const;
   void predictTransfers(partition::MemberModel& model, const Device& device) const;
   std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
@@ -127,8 +118,9 @@ class Division {
   partition::Verdict::Mode mode_ = partition::Verdict::Mode::together;
   bool at_once_ = true;
   bool on_trial_ = false;
-  bool learns_ = true;    // from how long it takes
-  bool records_ = false;  // the parts' times
+  bool measures_alone_ = false;  // on one member, before anything is known
+  bool learns_ = true;           // from how long it takes
+  bool records_ = false;         // the parts' times
   uint64_t begun_ = 0;
   double planned_ns_ = 0;
 };

@@ -60,6 +60,8 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   cl_int status() const noexcept { return status_.load(std::memory_order_acquire); }
   bool done() const noexcept { return status() <= CL_COMPLETE; }
   const EventTimes& times() const { return times_; }
+  // On profiling::now()'s clock; 0: nobody has reckoned it.
+  virtual uint64_t expectedEnd() const noexcept { return 0; }
 
   // Blocks until done; returns status(). Runs commands that this one waits for on the calling
   // thread where the device allows it: those ahead of it in an in-order queue, or, when the whole

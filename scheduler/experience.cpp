@@ -79,13 +79,23 @@ LaunchShape::LaunchShape(const Device& on, const DeviceKernel& code,
       local(three(record.local_size)),
       offset(three(record.global_offset)) {}
 
+Experience::Experience(const Device& device, const DeviceKernel& code) : build_(code.build) {
+  const std::string& name = code.info().name;
+  for (size_t i = 0; i < code.build->members.size(); ++i) {
+    const DeviceBuild::MemberCode& member = code.build->members[i];
+    const auto index = member.module ? member.image->find(name) : std::nullopt;
+    if (index) members_.push_back({device.members()[i].get(), member.module.get(), *index});
+  }
+  state_.lock()->alone.resize(members_.size());
+}
+
 std::shared_ptr<Experience> Experience::of(const LaunchShape& shape, const DeviceKernel& code) {
   const auto all = table().lock();
   if (all->size() > most_experiences)
     std::erase_if(*all, [](const auto& entry) { return entry.second->build_.expired(); });
   if (all->size() > most_experiences) all->clear();
   std::shared_ptr<Experience>& one = (*all)[shape];
-  if (!one || one->build_.expired()) one = std::make_shared<Experience>(code.build);
+  if (!one || one->build_.expired()) one = std::make_shared<Experience>(*shape.device, code);
   return one;
 }
 

@@ -25,21 +25,41 @@ struct LaunchShape {
   auto operator<=>(const LaunchShape&) const = default;
 };
 
+// Somebody who can run work-groups of a kernel: a device, and the kernel there.
+struct MemberKernel {
+  Device* device;
+  port::Module* module;
+  uint32_t kernel;
+};
+
 // What one argument of a launch is bound to, for each of them.
 std::vector<partition::BoundArgument> bind(const ArgumentSet& arguments);
 
 // Thread-safe.
 class Experience {
  public:
+  // All of it on one member, by what was seen last.
+  struct Alone {
+    double ns = 0;  // 0: nothing was
+    bool measured = false;
+    unsigned launches = 0;
+  };
   struct State {
     partition::Verdict verdict;
     unsigned on_trial = 0;  // launches that were planned while that was open, and have not ended
     partition::Homes homes;
-    size_t best = 0;        // the member that does it best alone
-    unsigned launches = 0;  // that were divided
+    size_t best = 0;               // the member that does it best alone
+    unsigned launches = 0;         // that were divided
+    bool tried_alone = false;      // before it was ever divided, and
+    bool measuring_alone = false;  // that launch has not ended
+    std::vector<Alone> alone;      // parallel to members()
+    bool recalled = false;         // from the performance store
   };
 
-  explicit Experience(std::weak_ptr<const DeviceBuild> build) : build_(std::move(build)) {}
+  Experience(const Device& device, const DeviceKernel& code);
+
+  // Who has the kernel: first the device's home. As long as a launch has the build.
+  const std::vector<MemberKernel>& members() const { return members_; }
 
   // The one of such launches. `code` keeps its build.
   static std::shared_ptr<Experience> of(const LaunchShape& shape, const DeviceKernel& code);
@@ -58,6 +78,7 @@ class Experience {
     std::shared_ptr<const partition::Split> split;
   };
 
+  std::vector<MemberKernel> members_;
   std::weak_ptr<const DeviceBuild> build_;  // the address may come to be another's
   Guarded<State> state_;
   Guarded<std::vector<Known>> splits_;  // least recently used first

@@ -1,5 +1,6 @@
 #include "scheduler/knowledge.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <new>
@@ -36,6 +37,14 @@ Knowledge& Knowledge::get() {
   return *instance;
 }
 
+SplitSetting::Mode splitModeOf(const Queue& queue) {
+  using Mode = SplitSetting::Mode;
+  const auto policy = static_cast<SplitPolicy>(queue.property(split_policy));
+  if (policy == SplitPolicy::never) return Mode::never;
+  if (policy == SplitPolicy::always) return Mode::always;
+  return Knowledge::get().setting.mode;
+}
+
 profiling::DeviceKey keyOf(const Device& device) {
   constexpr char digits[] = "0123456789abcdef";
   const port::Capabilities& capabilities = device.capabilities();
@@ -52,6 +61,51 @@ profiling::LinkKey linkBetween(const Device* source, const Device* target) {
   const auto end = [](const Device* device) { return device ? keyOf(*device).uuid : "host"; };
   const Device* const driven = target ? target : source;
   return {end(source), end(target), driven ? driven->capabilities().driver_version : ""};
+}
+
+profiling::KernelKey keyOf(const DeviceBuild& build, uint32_t kernel,
+                           const port::LaunchRecord& record) {
+  std::string local;
+  for (const uint64_t size : record.local_size)
+    local.append(local.empty() ? "" : "x").append(std::to_string(size));
+  return {build.code_id + ' ' + build.image->kernels[kernel].name, build.options, local};
+}
+
+double transferTime(const Device* source, const Device* target, uint64_t bytes) {
+  constexpr double estimated_ns = 10'000, estimated_bytes_per_ns = 10;
+  const auto time = Knowledge::get().store.transferTime(linkBetween(source, target), bytes);
+  return time ? time->nanoseconds
+              : estimated_ns + static_cast<double>(bytes) / estimated_bytes_per_ns;
+}
+
+double estimatedItemTime(const port::Capabilities& device) {
+  constexpr double on_cpu_unit = 10, on_gpu_unit = 1;
+  const bool gpu = device.device_class == port::DeviceClass::gpu;
+  return (gpu ? on_gpu_unit : on_cpu_unit) / static_cast<double>(device.compute_units);
+}
+
+// One group of a GPU's unit leaves it waiting for
+// memory most of the time.
+uint64_t leastGroups(const port::Capabilities& device, const port::LaunchRecord& record) {
+  constexpr uint64_t items_of_gpu_unit = 512;
+  const uint64_t items = record.local_size[0] * record.local_size[1] * record.local_size[2];
+  const bool gpu = device.device_class == port::DeviceClass::gpu;
+  const uint64_t groups = gpu ? (items_of_gpu_unit + items - 1) / items : 1;
+  return groups * std::max(device.compute_units, 1u);
+}
+
+uint64_t groupsOf(const port::LaunchRecord& record) {
+  return record.group_count[0] * record.group_count[1] * record.group_count[2];
+}
+
+double occupancy(const port::Capabilities& device, const port::LaunchRecord& record) {
+  const auto groups = static_cast<double>(groupsOf(record));
+  return std::min(groups / static_cast<double>(leastGroups(device, record)), 1.0);
+}
+
+bool sameKind(const Device& one, const Device& another) {
+  const port::Capabilities &first = one.capabilities(), &second = another.capabilities();
+  return first.name == second.name && first.compute_units == second.compute_units;
 }
 
 void keepMeasurements() noexcept {

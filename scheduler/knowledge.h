@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <random>
 
-#include "core/device.h"
 #include "core/guarded.h"
+#include "core/program.h"
 #include "profiling/store.h"
+#include "scheduler/queue.h"
 
 namespace weft {
 
@@ -29,9 +30,27 @@ struct Knowledge {
   static Knowledge& get();
 };
 
+// What the queue asks for, or else the user.
+SplitSetting::Mode splitModeOf(const Queue& queue);
+
 profiling::DeviceKey keyOf(const Device& device);
+profiling::KernelKey keyOf(const DeviceBuild& build, uint32_t kernel,
+                           const port::LaunchRecord& record);
 // Of copies; null stands for the host.
 profiling::LinkKey linkBetween(const Device* source, const Device* target);
+
+// Nanoseconds of a copy, measured or else estimated; null stands for the host.
+double transferTime(const Device* source, const Device* target, uint64_t bytes);
+// Nanoseconds of a work-item, of a kernel that nobody has measured: good for comparing devices.
+double estimatedItemTime(const port::Capabilities& device);
+// The work-groups of a launch.
+uint64_t groupsOf(const port::LaunchRecord& record);
+// Work-groups that a device needs to be well used.
+uint64_t leastGroups(const port::Capabilities& device, const port::LaunchRecord& record);
+// The part of a device that a launch keeps busy, at most 1: so many run beside each other.
+double occupancy(const port::Capabilities& device, const port::LaunchRecord& record);
+// Are they equally fast at anything?
+bool sameKind(const Device& one, const Device& another);
 
 // Writes what was measured to the performance store's file.
 void keepMeasurements() noexcept;

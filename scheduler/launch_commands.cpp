@@ -9,6 +9,7 @@
 #include "scheduler/enqueue.h"
 #include "scheduler/launch_command.h"
 #include "scheduler/split_launch.h"
+#include "scheduler/whole_launch.h"
 
 namespace weft {
 namespace {
@@ -135,10 +136,12 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
   const auto whole = [&](WaitList after) {
     return enqueueCommand<LaunchCommand>(after, queue, type, LaunchWork(launch));
   };
-  if (!queue.device().members().empty())
-    if (Ref<Event> split = enqueueSplit(waits, queue, type, *kernel.on(queue.device()),
-                                        launch.arguments, launch.record, whole))
+  if (!queue.device().members().empty()) {
+    const DeviceKernel& code = *kernel.on(queue.device());
+    if (auto split = enqueueSplit(waits, queue, type, code, launch.arguments, launch.record, whole))
       return split;
+    if (auto placed = enqueueWhole(waits, queue, type, code, launch)) return placed;
+  }
   return enqueueCommand<LaunchCommand>(waits, queue, type, std::move(launch));
 }
 

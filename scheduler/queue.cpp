@@ -1,5 +1,7 @@
 #include "scheduler/queue.h"
 
+#include <algorithm>
+
 #include "core/reaper.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
@@ -20,8 +22,8 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       counters_(State::of(*context_).counters(*device_)),
       runs_ahead_(device_->capabilities().runs_ahead),
       fence_group_(device_->capabilities().fence_group),
-      stream_(device_->port().createStream(outOfOrder() ? port::Order::unordered
-                                                        : port::Order::in_order)) {
+      stream_(createStream(*device_)),
+      member_streams_(device_->members().size()) {
   State::of(*context_).queues().with([&](auto& queues) { queues.push_back(this); });
 }
 
@@ -64,7 +66,29 @@ cl_queue_properties Queue::property(cl_queue_properties name) const {
   return 0;
 }
 
-void Queue::flush() { stream_->flush(); }
+std::unique_ptr<port::Stream> Queue::createStream(Device& device) const {
+  return device.port().createStream(outOfOrder() ? port::Order::unordered : port::Order::in_order);
+}
+
+port::Stream& Queue::streamOn(const Device& member) {
+  const auto& members = device().members();
+  const auto found =
+      std::ranges::find(members, &member, [](const auto& each) { return each.get(); });
+  MemberStream& entry = member_streams_[static_cast<size_t>(found - members.begin())];
+  const auto stream = entry.stream.lock();
+  if (!*stream) {
+    *stream = createStream(**found);
+    entry.made.store(stream->get(), std::memory_order_release);
+  }
+  return **stream;
+}
+
+// Without a lock: what comes of it may ask for a stream.
+void Queue::flush() {
+  stream_->flush();
+  for (const MemberStream& entry : member_streams_)
+    if (port::Stream* const made = entry.made.load(std::memory_order_acquire)) made->flush();
+}
 
 void Queue::finish() {
   flush();

@@ -1,6 +1,7 @@
 // cl_command_queue. Specification 5.1.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -63,6 +64,12 @@ class Queue final : public HandleObject<_cl_command_queue> {
   void finish();
 
   port::Stream& stream() const { return *stream_; }
+  // Of the queue's order, on a member of its device. Made on first use.
+  port::Stream& streamOn(const Device& member);
+
+  // In order: when all of it that could be reckoned is expected to have ended; 0: nothing could be.
+  uint64_t expectedEnd() const { return expected_end_.load(std::memory_order_relaxed); }
+  void expectEnd(uint64_t end) { expected_end_.store(end, std::memory_order_relaxed); }
 
   // Blocks until everything enqueued before the call has completed in every queue of the context.
   static void finishAll(const Context& context);
@@ -91,7 +98,16 @@ class Queue final : public HandleObject<_cl_command_queue> {
   DeviceCounters& counters_;
   const bool runs_ahead_;  // the device does, and its assist() runs nothing but looks for ends
   const uint64_t fence_group_;
+  struct MemberStream {
+    std::atomic<port::Stream*> made{nullptr};
+    Guarded<std::unique_ptr<port::Stream>> stream;
+  };
+
+  std::unique_ptr<port::Stream> createStream(Device& device) const;
+
   std::unique_ptr<port::Stream> stream_;
+  std::vector<MemberStream> member_streams_;  // parallel to the device's members
+  std::atomic<uint64_t> expected_end_{0};
   Guarded<Tail> tail_;
 };
 

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/memory.h"
@@ -231,6 +232,8 @@ class Resolver {
   void replaceForecast(std::unique_ptr<Resolution> exact);
   Admission admit();
   void settleSpace();
+  std::optional<port::MemorySpace> spaceWithAll(bool only_reads) const;
+  void moveTo(port::MemorySpace space);
   // Can an optional command be admitted as things are?
   bool isConvenient(State::Tickets& tickets);
   bool waitForConflicts();

@@ -147,32 +147,55 @@ bool Resolver::waitForAll(std::vector<Event*>& events) {
 }
 
 // A read into host memory runs on a device that already has all the bytes, rather than bringing
-// them to the queue's device first.
+// them to the queue's device first. What a unified device copies or fills does so where the objects
+// were used last; if they were not used in one place, where it has all that it reads.
 void Resolver::settleSpace() {
   if (!command_.runsWhereTheBytesAre()) return;
   command_.runAtHome();
   const AccessList& accesses = command_.resolution_->accesses;
-  const auto everywhere = [&](port::MemorySpace space) {
+  const bool reads = std::ranges::any_of(accesses, &Access::reads);
+  for (const bool only_reads : {false, true}) {
+    if (only_reads && !reads) break;
+    if (const auto space = spaceWithAll(only_reads)) {
+      moveTo(*space);
+      break;
+    }
+  }
+  space_ = command_.space();
+  command_.resolution_->claim.space = space_;
+}
+
+// One in which what the command reads is valid, or all that it touches.
+std::optional<port::MemorySpace> Resolver::spaceWithAll(bool only_reads) const {
+  const AccessList& accesses = command_.resolution_->accesses;
+  const auto counts = [&](const Access& access) { return access.reads || !only_reads; };
+  const auto has = [&](port::MemorySpace space) {
     return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+      if (!counts(access)) return true;
       const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
       return std::none_of(first, last,
                           [&](const auto& entry) { return entry.second.needsTransfer(space); });
     });
   };
-  space_ = command_.space();
-  const auto candidates = Residency::of(*accesses.front().object)
-                              .cover(accesses.front().begin, accesses.front().end)
-                              .first->second.valid.all();
-  for (const port::MemorySpace space : candidates) {
-    if (everywhere(space_)) break;
-    if (!everywhere(space)) continue;
-    if (space == port::host_space)
-      command_.setSpace(space);  // the queue's own stream can copy from the host
-    else if (Device* owner = State::of(context_).owner(space))
-      command_.runOn(*owner);
-    space_ = command_.space();
-  }
-  command_.resolution_->claim.space = space_;
+  if (has(command_.space())) return command_.space();
+  const auto first = std::ranges::find_if(accesses, counts);
+  const auto& valid =
+      Residency::of(*first->object).cover(first->begin, first->end).first->second.valid.all();
+  // What writes to memory does so better in a device's own.
+  const bool to_host = std::ranges::none_of(accesses, &Access::writes);
+  const auto found = std::ranges::find_if(valid, [&](port::MemorySpace space) {
+    return (to_host || space != port::host_space) && has(space);
+  });
+  return found == valid.end() ? std::nullopt : std::optional(*found);
+}
+
+// The queue's own stream can read from the host.
+void Resolver::moveTo(port::MemorySpace space) {
+  if (space == command_.space()) return;
+  if (space == port::host_space)
+    command_.setSpace(space);
+  else if (Device* owner = State::of(context_).owner(space))
+    command_.runOn(*owner);
 }
 
 void Resolver::addConflicts(const Access& access, Conflicts& conflicts) {

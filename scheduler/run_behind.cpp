@@ -26,7 +26,8 @@ bool Command::leads() const noexcept {
 
 // Does its stream keep it behind what comes before in its queue?
 bool Command::isInQueueOrder() const noexcept {
-  return queue() && queue()->runsAhead() && stream_ == &queue()->stream() && !hasParts();
+  return in_queue_stream_ && queue() && !queue()->outOfOrder() &&
+         device_->capabilities().runs_ahead && !hasParts();
 }
 
 // On the device, an earlier command that was submitted?

@@ -54,7 +54,7 @@ class Part final : public LaunchCommand {
   void submitTo(port::Stream& stream) noexcept override;
   port::GroupBox box() const override { return division_->split().box(slice_); }
   Code code() const override {
-    const Division::Member& member = division_->member(member_);
+    const MemberKernel& member = division_->member(member_);
     return {*member.module, member.kernel};
   }
   void relocate(LaunchArguments& room) const override {

@@ -9,6 +9,7 @@
 #include "core/brief_mutex.h"
 #include "core/context.h"
 #include "core/guarded.h"
+#include "partition/earliest_finish.h"
 #include "scheduler/callback_thread.h"
 #include "scheduler/context_state.h"
 #include "scheduler/device_memory.h"
@@ -62,6 +63,13 @@ class State final : public ContextState {
   bool needsStaging() const { return needs_staging_; }
   // Is one of the devices unified, so that times of kernels and transfers are worth knowing?
   bool balances() const { return balances_; }
+  // What commands that could have run on other devices, too, still have to do on this one.
+  Guarded<partition::ExpectedLoad>& expectedLoad(const Device& device) {
+    return find(device).expected_load;
+  }
+  // Has one of them ever run on another device than its queue's? Then so may be their bytes.
+  bool runsElsewhere() const { return elsewhere_.load(std::memory_order_relaxed); }
+  void noteElsewhere() { elsewhere_.store(true, std::memory_order_relaxed); }
   // The unordered stream that moves data on behalf of this device; made on first use.
   port::Stream& transferStream(Device& device);
 
@@ -69,6 +77,7 @@ class State final : public ContextState {
   struct PerDevice {
     Device* device;
     DeviceCounters counters;
+    Guarded<partition::ExpectedLoad> expected_load;
     Guarded<std::unique_ptr<port::Stream>> transfers;
   };
   PerDevice& find(const Device& device);
@@ -78,7 +87,7 @@ class State final : public ContextState {
   std::vector<std::unique_ptr<PerDevice>> devices_;
   bool needs_staging_ = false;
   bool balances_ = false;
-  std::atomic<bool> losses_{false};
+  std::atomic<bool> losses_{false}, elsewhere_{false};
   std::atomic<uint64_t> spare_bytes_{0};  // changed under the ticket lock
   MemoryTraffic memory_traffic_;
   Guarded<std::vector<Queue*>> queues_;

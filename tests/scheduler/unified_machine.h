@@ -1,5 +1,5 @@
 // A unified device of two members made of software that can wait for each other, alone in its
-// context, on which every kernel that may be divided is, at random places.
+// context.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class UnifiedMachine : public testing::Test {
   // `manual`: the members do nothing before they are told to.
   void start(bool manual, const std::vector<FakeKernelInfo>& kernels) {
     setenv("WEFT_UNIFIED", "1", 1);
-    setenv("WEFT_UNIFIED_SPLIT", "random:5", 1);
+    setenv("WEFT_UNIFIED_SPLIT", split, 1);
     setenv("WEFT_CACHE_DIR", testing::TempDir().c_str(), 1);
     auto backend = std::make_unique<FakeBackend>(std::vector{member(manual), member(manual)});
     fakes = backend.get();
@@ -33,7 +33,7 @@ class UnifiedMachine : public testing::Test {
     context = make<Context>(*platform, std::vector{device}, std::vector<cl_context_properties>{},
                             nullptr, nullptr);
     context->setState(makeContextState(*context));
-    queue = make<Queue>(context, device, 0, std::vector<cl_queue_properties>{});
+    queue = newQueue(0);
     load(kernels);
   }
   void TearDown() override {
@@ -43,11 +43,21 @@ class UnifiedMachine : public testing::Test {
       unsetenv(name);
   }
 
+  Ref<Queue> newQueue(cl_command_queue_properties properties,
+                      SplitPolicy policy = SplitPolicy::automatic) const {
+    const auto value = static_cast<cl_queue_properties>(policy);
+    return make<Queue>(context, device, properties,
+                       std::vector<cl_queue_properties>{split_policy, value, 0});
+  }
   Ref<Buffer> buffer(size_t size, void* data) const {
     return make<Buffer>(context, CL_MEM_COPY_HOST_PTR, size, data,
                         std::vector<cl_mem_properties>{});
   }
   void launch(const char* name, std::initializer_list<Buffer*> arguments) {
+    events.push_back(launchOn(*queue, name, arguments));
+  }
+  Ref<Event> launchOn(Queue& on, const char* name, std::initializer_list<Buffer*> arguments,
+                      WaitList waits = {}) const {
     const auto kernel = make<Kernel>(program, name);
     cl_uint index = 0;
     for (Buffer* argument : arguments) {
@@ -57,7 +67,7 @@ class UnifiedMachine : public testing::Test {
     NDRange range;
     range.global = &items;
     range.local = &local_size;
-    events.push_back(enqueueLaunch(*queue, *kernel, range, {}));
+    return enqueueLaunch(on, *kernel, range, waits);
   }
   size_t pending() const { return fakes->device(0).pending() + fakes->device(1).pending(); }
   // Until nothing is left to run.
@@ -86,6 +96,8 @@ class UnifiedMachine : public testing::Test {
   }
 
   uint64_t memory_bytes = uint64_t{256} << 20;  // of each member
+  const char* split = "random:5";               // every kernel that may be is divided, anyhow
+  uint32_t hazards = no_split_hazard;           // of all kernels
   FakeBackend* fakes = nullptr;
   Ref<Platform> platform;
   Ref<Device> device;
@@ -112,7 +124,7 @@ class UnifiedMachine : public testing::Test {
       KernelInfo& info = image->kernels.emplace_back();
       info.name = info.symbol = kernel.name;
       info.arguments = kernel.arguments;
-      info.split_hazards = no_split_hazard;
+      info.split_hazards = hazards;
     }
     program = make<Program>(context, std::vector<Program::DeviceBinary>{{device, image}});
     program->buildFor({device}, "", {});

@@ -1,0 +1,14 @@
+// A kernel that one member of a unified device runs whole, the one that is expected to have done it
+// first. docs/balancing.md.
+#pragma once
+
+#include "scheduler/event.h"
+#include "scheduler/work.h"
+
+namespace weft {
+
+// Null where it is the queue's own device, the first member, that has to run it.
+Ref<Event> enqueueWhole(WaitList waits, Queue& queue, cl_command_type type,
+                        const DeviceKernel& kernel, const LaunchWork& launch);
+
+}  // namespace weft

@@ -1,0 +1,181 @@
+// Launches of a unified device that one member runs whole: which one.
+#include <algorithm>
+
+#include "tests/scheduler/unified_machine.h"
+
+namespace weft::test {
+namespace {
+
+constexpr size_t bytes = 1024;
+constexpr port::Nanoseconds length = 1'000'000;  // of every kernel
+
+class WholeLaunchTest : public UnifiedMachine {
+ protected:
+  void start(const char* how = "guided") {
+    split = how;
+    hazards = static_cast<uint32_t>(SplitHazard::fences);  // it cannot be divided
+    UnifiedMachine::start(
+        true, {{"increment", {pointerArgument(false, true)}, [](const FakeLaunch& launch) {
+                  auto* const data = launch.pointer<uint8_t>(0);
+                  for (size_t i = 0; i < bytes; ++i) ++data[i];
+                }}});
+  }
+  Ref<Buffer> zeroed() const {
+    std::vector<uint8_t> zeros(bytes);
+    return buffer(bytes, zeros.data());
+  }
+  // One after the other, every launch of that length.
+  void runAll() const {
+    while (pending() > 0)
+      for (const size_t i : {0, 1}) {
+        FakeDevice& fake = fakes->device(i);
+        while (fake.start()) {
+        }
+        fake.clock().advance(length);
+        fake.finishAny(0);
+      }
+  }
+  // How long it takes becomes known.
+  void measure() {
+    const Ref<Buffer> scratch = zeroed();
+    launchOn(*queue, "increment", {scratch.get()});
+    runAll();
+    for (const size_t i : {0, 1}) fakes->device(i).clearLog();
+  }
+  size_t launchesOn(size_t index) const {
+    const auto log = fakes->device(index).log();
+    return size_t(std::ranges::count(log, FakeRecord::Kind::launch, &FakeRecord::kind));
+  }
+  std::vector<uint8_t> contents(Buffer& of) const {
+    std::vector<uint8_t> data(bytes);
+    EXPECT_EQ(read(of, data), CL_COMPLETE);
+    return data;
+  }
+};
+
+TEST_F(WholeLaunchTest, WhatDoesNotDependIsSpread) {
+  start();
+  measure();
+  const auto unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  std::vector<Ref<Buffer>> buffers;
+  for (int i = 0; i < 6; ++i) {
+    buffers.push_back(zeroed());
+    events.push_back(launchOn(*unordered, "increment", {buffers.back().get()}));
+  }
+  runAll();
+  for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
+  EXPECT_EQ(launchesOn(0), 3u);
+  EXPECT_EQ(launchesOn(1), 3u);
+  for (const auto& one : buffers) EXPECT_EQ(contents(*one), std::vector<uint8_t>(bytes, 1));
+}
+
+TEST_F(WholeLaunchTest, AChainStaysWithItsBytes) {
+  start();
+  measure();
+  const Ref<Buffer> data = zeroed();
+  for (int i = 0; i < 5; ++i) launch("increment", {data.get()});
+  runAll();
+  EXPECT_EQ(launchesOn(0), 5u);
+  EXPECT_EQ(launchesOn(1), 0u);
+  EXPECT_EQ(contents(*data), std::vector<uint8_t>(bytes, 5));
+}
+
+TEST_F(WholeLaunchTest, QueuesThatDoNotDependGetAMemberEach) {
+  start();
+  measure();
+  const Ref<Queue> queues[] = {newQueue(0), newQueue(0)};
+  const Ref<Buffer> data[] = {zeroed(), zeroed()};
+  for (int i = 0; i < 5; ++i)
+    for (const size_t q : {0, 1})
+      events.push_back(launchOn(*queues[q], "increment", {data[q].get()}));
+  // All are submitted: those of one queue behind each other.
+  for (const auto& event : events) EXPECT_LE(event->status(), CL_SUBMITTED);
+  runAll();
+  EXPECT_EQ(launchesOn(0), 5u);
+  EXPECT_EQ(launchesOn(1), 5u);
+  for (const auto& one : data) EXPECT_EQ(contents(*one), std::vector<uint8_t>(bytes, 5));
+}
+
+// Later, nobody being busy.
+TEST_F(WholeLaunchTest, BytesThatWentElsewhereAreUsedThere) {
+  start();
+  measure();
+  const Ref<Queue> queues[] = {newQueue(0), newQueue(0)};
+  const Ref<Buffer> data[] = {zeroed(), zeroed()};
+  for (const size_t q : {0, 1}) launchOn(*queues[q], "increment", {data[q].get()});
+  runAll();
+  ASSERT_EQ(launchesOn(1), 1u);
+  for (const size_t i : {0, 1}) fakes->device(i).clearLog();
+  const auto copy = zeroed();
+  launchOn(*queues[1], "increment", {data[1].get()});
+  const auto copied = enqueueCopy(*queues[1], *data[1], *copy, 0, 0, bytes, {});
+  runAll();
+  EXPECT_EQ(copied->status(), CL_COMPLETE);
+  EXPECT_EQ(launchesOn(0), 0u);
+  EXPECT_EQ(launchesOn(1), 1u);
+  EXPECT_TRUE(fakes->device(0).log().empty());
+  EXPECT_EQ(contents(*copy), std::vector<uint8_t>(bytes, 2));
+}
+
+TEST_F(WholeLaunchTest, AQueueThatNeverDividesStaysAtHome) {
+  start();
+  measure();
+  std::vector<Ref<Buffer>> buffers;
+  const auto unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, SplitPolicy::never);
+  for (int i = 0; i < 4; ++i) {
+    buffers.push_back(zeroed());
+    launchOn(*unordered, "increment", {buffers.back().get()});
+  }
+  runAll();
+  EXPECT_EQ(launchesOn(0), 4u);
+  EXPECT_EQ(launchesOn(1), 0u);
+}
+
+// Over devices as on one.
+TEST_F(WholeLaunchTest, AFailureFailsWhatFollows) {
+  start("random:3");
+  for (int round = 0; round < 10; ++round) {
+    const Ref<Buffer> data = zeroed();
+    events.clear();
+    for (int i = 0; i < 8; ++i) launch("increment", {data.get()});
+    const size_t failing = fakes->device(0).able() > 0 ? 0 : 1;
+    // The transfer or the launch that is first.
+    ASSERT_TRUE(fakes->device(failing).fail(CL_OUT_OF_RESOURCES));
+    runInAnyOrder(uint64_t(round));
+    for (const auto& event : events) ASSERT_LT(event->status(), 0);
+    std::vector<uint8_t> host(bytes);
+    const uint8_t value = 9;
+    enqueueFill(*queue, *data, &value, 1, 0, bytes, {});
+    ASSERT_EQ(read(*data, host), CL_COMPLETE);
+    ASSERT_EQ(host, std::vector<uint8_t>(bytes, 9));
+  }
+}
+
+TEST_F(WholeLaunchTest, InAnyOrderTheBytesAreRight) {
+  start("random:7");
+  const Ref<Buffer> data[] = {zeroed(), zeroed(), zeroed()};
+  const Ref<Queue> unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  uint8_t value = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Ref<Event> last[3];
+    for (int i = 0; i < 6; ++i) {
+      for (const auto& one : data) launch("increment", {one.get()});
+      ++value;
+    }
+    enqueueMarker(*queue, {});
+    runInAnyOrder(seed);
+    for (int i = 0; i < 6; ++i) {
+      for (const size_t q : {0, 1, 2}) {
+        const WaitList waits(&last[q], last[q] ? size_t(1) : 0);
+        last[q] = launchOn(*unordered, "increment", {data[q].get()}, waits);
+      }
+      ++value;
+    }
+    runInAnyOrder(seed + 100);
+    for (const auto& one : data) ASSERT_EQ(contents(*one), std::vector<uint8_t>(bytes, value));
+  }
+  EXPECT_EQ(fakes->device(0).violations() + fakes->device(1).violations(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::test
