@@ -31,7 +31,7 @@ bool StreamCore::needsHost(const port::Operation::Work& work) const noexcept {
   if (const auto* copy = std::get_if<port::Copy>(&work)) {
     if (!transfers_.needsHost(*copy)) return false;
     // Bytes on their way into host memory must be there before anything is read from it.
-    const bool reads_first = Transfers::isFromHost(*copy) && reads_.load() > 0;
+    const bool reads_first = Transfers::isFromHost(*copy) && readsUpTo(no_read - 1);
     return !transfers_.isSmall(*copy) || reads_first;
   }
   if (const auto* fill = std::get_if<port::Fill>(&work)) return transfers_.needsHost(*fill);
@@ -67,6 +67,7 @@ StreamCore::Before StreamCore::lend(uint64_t sequence) noexcept {
   if (appended_ < sequence) return before;
   if (marked_ < sequence) closeBatch();
   const auto locked = queue_.lock();
+  if (readsUpTo(sequence)) return before;
   const auto mark = std::ranges::find_if(
       locked->marks, [&](const Mark& each) { return each.sequence >= sequence; });
   if (mark == locked->marks.end() || mark->result != ZE_RESULT_NOT_READY) return before;
@@ -139,12 +140,9 @@ ze_result_t StreamCore::appendWork(Flight& flight) noexcept {
   const port::Operation::Work& work = flight.operation->work;
   if (const auto* launch = std::get_if<port::Launch>(&work))
     return transfers_.append(*launch, flight.borrowed);
-  if (const auto* copy = std::get_if<port::Copy>(&work)) {
-    if (!transfers_.needsHost(*copy)) return transfers_.append(*copy);
-    const ze_result_t result = transfers_.append(*copy, flight.borrowed);
-    if (flight.borrowed.to_host) reads_.fetch_add(1);
-    return result;
-  }
+  if (const auto* copy = std::get_if<port::Copy>(&work))
+    return transfers_.needsHost(*copy) ? transfers_.append(*copy, flight.borrowed)
+                                       : transfers_.append(*copy);
   if (const auto* fill = std::get_if<port::Fill>(&work)) return transfers_.append(*fill);
   return ZE_RESULT_SUCCESS;
 }
@@ -174,6 +172,10 @@ void StreamCore::push(Flight&& flight, const Mark* mark) noexcept {
   bool sleeping = false;
   {
     auto locked = queue_.lock();
+    if (flight.borrowed.to_host) {
+      locked->reads.push_back(flight.sequence);
+      oldest_read_.store(locked->reads.front(), std::memory_order_release);
+    }
     locked->flights.push_back(std::move(flight));
     queued_.fetch_add(1, std::memory_order_release);
     if (mark) {
@@ -241,6 +243,14 @@ port::Nanoseconds StreamCore::startOf(const Flight& flight, bool written,
   return std::clamp(std::max(start, last_end_), flight.submitted, now);
 }
 
+void StreamCore::finishRead(const Flight& flight) noexcept {
+  if (flight.result == ZE_RESULT_SUCCESS) flight.borrowed.finish();
+  auto locked = queue_.lock();
+  locked->reads.pop_front();
+  oldest_read_.store(locked->reads.empty() ? no_read : locked->reads.front(),
+                     std::memory_order_release);
+}
+
 void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   const port::Nanoseconds now = hostNow();
   const bool known = flight.times && result == ZE_RESULT_SUCCESS;
@@ -249,8 +259,7 @@ void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   const port::Nanoseconds end = told == 0 ? now : std::clamp(told, start, now);
   last_end_ = end;
   if (flight.result == ZE_RESULT_SUCCESS) flight.result = result;
-  if (flight.result == ZE_RESULT_SUCCESS) flight.borrowed.finish();
-  if (flight.borrowed.to_host) reads_.fetch_sub(1);
+  if (flight.borrowed.to_host) finishRead(flight);
   flight.borrowed.giveBack(*context);
   flight.before.clear();
   context->events.give(flight.began);

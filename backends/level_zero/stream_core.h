@@ -6,11 +6,15 @@
 //
 // Whoever submits appends to the command list, as long as nothing before needs the host. What does
 // (a large copy of the host's memory, a kernel that prints, a call) is done by the stream's thread
-// when the device has come that far, and what comes behind waits for it, in other streams, too.
+// when the device has come that far, and what comes behind waits for it, in other streams, too. Of
+// a small copy to the host's memory the last part is the host's: it stands behind the event, so
+// what other streams have behind such a copy waits for the host, even what is the device's alone,
+// for a copy from the same memory may stand behind that in turn.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -88,14 +92,19 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
     std::deque<Flight> flights;
     std::deque<Mark> marks;
     std::deque<Waiting> waiting;  // for the host's part in the first of them
+    std::deque<uint64_t> reads;   // flights whose last part is the host's, until it is done
     ze_result_t ended_result = ZE_RESULT_SUCCESS;
     bool sleeping = false;
     bool stop = false;
   };
 
   bool needsHost(const port::Operation::Work& work) const noexcept;
+  // The host's part in it too, and in those before.
   bool hasEnded(uint64_t sequence) const noexcept {
-    return ended_.load(std::memory_order_acquire) >= sequence;
+    return ended_.load(std::memory_order_acquire) >= sequence && !readsUpTo(sequence);
+  }
+  bool readsUpTo(uint64_t sequence) const noexcept {
+    return oldest_read_.load(std::memory_order_acquire) <= sequence;
   }
   Befores ahead(const port::Operation& operation) noexcept;
   Before lend(uint64_t sequence) noexcept;
@@ -108,6 +117,7 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   Mark makeMark(uint64_t* times) noexcept;
   void closeBatch() noexcept;
   void push(Flight&& flight, const Mark* mark) noexcept;
+  void finishRead(const Flight& flight) noexcept;
   void settle(const Mark& mark, ze_result_t result) noexcept;
   bool reached(const Mark& mark, ze_result_t& result) noexcept;
   bool take(Flight& flight, ze_result_t& result) noexcept;
@@ -136,12 +146,13 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   std::atomic<bool> completing_{false};
   Guarded<Queue> queue_;
   std::condition_variable changed_;
-  std::atomic<uint64_t> ended_{0};  // the operations up to this one
+  std::atomic<uint64_t> ended_{0};  // on the device: the operations up to this one
   std::atomic<size_t> pending_{0};  // submitted and not finished
   std::atomic<size_t> queued_{0};   // of those, the ones in `queue_`
   std::atomic<size_t> marks_{0};    // in `queue_`
-  std::atomic<size_t> reads_{0};    // flights whose last part is the host's
-  port::Nanoseconds last_end_ = 0;  // under `completing_`
+  static constexpr uint64_t no_read = std::numeric_limits<uint64_t>::max();
+  std::atomic<uint64_t> oldest_read_{no_read};  // of Queue::reads
+  port::Nanoseconds last_end_ = 0;              // under `completing_`
 };
 
 }  // namespace weft::level_zero

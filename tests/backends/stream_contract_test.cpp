@@ -138,33 +138,95 @@ TEST_P(StreamContract, OperationsRunBehindNothingElse) {
   EXPECT_TRUE(zero.wait() && first.wait() && second.wait());
 }
 
+// Backends have small copies and large ones done in different ways.
+constexpr size_t copy_sizes[] = {size_t(4) << 10, size_t(1) << 20};
+
 // In which the host has a part: bytes go to the device, are changed, and come back, over and over,
 // and each time over other streams.
 TEST_P(StreamContract, CopiesOfTheHostsMemoryRunBehindOthers) {
   if (device->capabilities().fence_group == 0) return;
-  constexpr size_t rounds = 40, count = 64, bytes = size_t(1) << 20;
-  auto memory = device->allocate(bytes, 128);
-  std::vector<uint32_t> values(bytes / 4, 1);
-  std::unique_ptr<port::Stream> queues[] = {stream(), stream(port::Order::unordered), stream()};
-  TestLaunch add(*module, kernelIndex("add_one"), count);
-  add.memory(memory.get());
-  port::Copy in, out;
-  in.source.host = out.destination.host = reinterpret_cast<std::byte*>(values.data());
-  in.destination.memory = out.source.memory = memory.get();
-  in.region = out.region = {bytes, 1, 1};
-  Operations operations;
-  for (size_t i = 0; i < 3 * rounds; ++i) {
-    if (i % 3 == 1)
-      operations.push_back(std::make_unique<TestOperation>(add.whole()));
-    else
-      operations.push_back(std::make_unique<TestOperation>(i % 3 == 0 ? in : out));
-    const port::Operation* const before = i ? operations[i - 1].get() : nullptr;
-    if (before) operations.back()->behind = {&before, 1};
-    queues[i * 5 % 7 % 3]->submit(*operations.back());
+  constexpr size_t rounds = 40, count = 64;
+  for (const size_t bytes : copy_sizes) {
+    auto memory = device->allocate(bytes, 128);
+    std::vector<uint32_t> values(bytes / 4, 1);
+    std::unique_ptr<port::Stream> queues[] = {stream(), stream(port::Order::unordered), stream()};
+    TestLaunch add(*module, kernelIndex("add_one"), count);
+    add.memory(memory.get());
+    const port::Operation::Work works[] = {copyToDevice(values.data(), *memory, bytes), add.whole(),
+                                           copyToHost(*memory, values.data(), bytes)};
+    Operations operations;
+    for (size_t i = 0; i < 3 * rounds; ++i) {
+      operations.push_back(std::make_unique<TestOperation>(works[i % 3]));
+      const port::Operation* const before = i ? operations[i - 1].get() : nullptr;
+      if (before) operations.back()->behind = {&before, 1};
+      queues[i * 5 % 7 % 3]->submit(*operations.back());
+    }
+    for (auto& queue : queues) queue->flush();
+    for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+    for (size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], i < count ? 1 + rounds : 1) << i << " of " << bytes;
   }
-  for (auto& queue : queues) queue->flush();
-  for (auto& operation : operations) ASSERT_TRUE(operation->wait());
-  for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i < count ? 1 + rounds : 1) << i;
+}
+
+struct CopyPair {
+  size_t first, second;  // bytes
+  bool writes;           // the second is from the host's memory
+  bool indirect;         // by a kernel of a third stream
+  bool observed;         // what stands before the first
+};
+
+// Who completes the first stream's operations is kept busy before it gets to the first copy: only
+// the copies see the host's memory, so a backend may order the device's part of them alone.
+void copyBehindCopy(port::Device& device, port::Module& module, const CopyPair& pair) {
+  const auto run = [&](port::Stream& stream, const port::Operation::Work& work) {
+    TestOperation operation(work);
+    stream.submit(operation);
+    ASSERT_TRUE(operation.wait());
+  };
+  constexpr size_t most = copy_sizes[1];
+  std::vector<uint32_t> ones(most / 4, 1), twos(most / 4, 2), host(most / 4, 0);
+  const auto from = device.allocate(most, 128), other = device.allocate(most, 128);
+  const auto queue = device.createStream(port::Order::in_order),
+             between = device.createStream(port::Order::in_order),
+             last = device.createStream(port::Order::in_order);
+  run(*queue, copyToDevice(ones.data(), *from, most));
+  run(*queue, copyToDevice(twos.data(), *other, most));
+  const TestLaunch empty(module, kernelIndex("empty"), 1);
+  TestOperation busy(empty.whole()), middle(empty.whole());
+  TestOperation first(copyToHost(*from, host.data(), pair.first));
+  TestOperation second(pair.writes ? copyToDevice(host.data(), *other, pair.second)
+                                   : copyToHost(*other, host.data(), pair.second));
+  busy.on_finished = [] { std::this_thread::sleep_for(3ms); };
+  if (!pair.observed) busy.timed = busy.observed = busy.wants_start = false;
+  const port::Operation* const behind[] = {&first, &middle};
+  middle.behind = {&behind[0], 1};
+  second.behind = {&behind[pair.indirect], 1};
+  queue->submit(busy);
+  queue->submit(first);
+  between->submit(middle);
+  last->submit(second);
+  for (TestOperation* each : {&busy, &first, &middle, &second}) ASSERT_TRUE(each->wait());
+  if (pair.writes) run(*last, copyToHost(*other, twos.data(), most));
+  const std::vector<uint32_t>& seen = pair.writes ? twos : host;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const uint32_t before = i < pair.first / 4 ? 1 : 0;
+    const uint32_t expected = (i < pair.second / 4) == pair.writes ? before : 2;
+    ASSERT_EQ(seen[i], expected) << i;
+  }
+}
+
+TEST_P(StreamContract, CopiesOfTheSameHostMemoryRunBehindEachOther) {
+  if (device->capabilities().fence_group == 0) return;
+  for (const size_t first : copy_sizes)
+    for (const size_t second : copy_sizes)
+      for (const bool writes : {false, true})
+        for (const bool indirect : {false, true})
+          for (const bool observed : {false, true}) {
+            SCOPED_TRACE(std::to_string(first) + (writes ? " B, write " : " B, read ") +
+                         std::to_string(second) + " B" + (indirect ? ", indirect" : "") +
+                         (observed ? ", observed" : ""));
+            copyBehindCopy(*device, *module, {first, second, writes, indirect, observed});
+          }
 }
 
 TEST_P(StreamContract, FailureStaysWithItsOperation) {
