@@ -23,7 +23,30 @@ constexpr unsigned launches_before_move = 100;
 // From this size on an allocation is checked against what is free now, which reads /proc.
 constexpr size_t checked_bytes = size_t(64) << 20;
 
+// From this size on objects begin at different places of a page, see below.
+constexpr size_t staggered_bytes = size_t(64) << 10;
+
 std::atomic<uint64_t> allocated_bytes{0};
+
+// Kernels go through several objects side by side. If all begin at the same place of a page, what
+// is loaded from one looks to the processor like what was just stored to another, whose lower
+// address bits are the same, and has to wait for it; and all want the same sets of the caches.
+// So they begin `step` apart, in turns.
+class Stagger {
+ public:
+  Stagger(size_t step, size_t alignment) : step_((step + alignment - 1) / alignment * alignment) {}
+  size_t room() const { return (turns - 1) * step_; }
+  size_t next() const {
+    static std::atomic<size_t> turn{0};
+    return turn.fetch_add(1, std::memory_order_relaxed) % turns * step_;
+  }
+
+ private:
+  static constexpr size_t turns = 16;
+  size_t step_;
+};
+// Of a page's places 16 different ones, 128 bytes or more from each other.
+constexpr size_t lines_apart = 640;
 
 // A share of physical memory, held for as long as the object lives.
 class Reservation {
@@ -64,17 +87,22 @@ class HeapMemory final : public port::Memory {
     // Room for a whole vector at the end: nothing reads beyond its object by design, but
     // aligned_alloc wants a multiple of the alignment anyway.
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    host_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
-    require(host_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "out of memory");
+    const Stagger stagger(lines_apart, alignment);
+    const bool staggered = bytes >= staggered_bytes;
+    block_ = static_cast<std::byte*>(
+        std::aligned_alloc(alignment, rounded + (staggered ? stagger.room() : 0)));
+    require(block_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "out of memory");
+    host_ = block_ + (staggered ? stagger.next() : 0);
     std::memset(host_, 0, rounded);
   }
-  ~HeapMemory() override { std::free(host_); }
+  ~HeapMemory() override { std::free(block_); }
   size_t size() const override { return bytes_; }
   std::byte* host() const override { return host_; }
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(host_); }
 
  private:
   Reservation reservation_;
+  std::byte* block_ = nullptr;
   std::byte* host_ = nullptr;
   size_t bytes_;
 };
@@ -86,7 +114,7 @@ auto& mappings() {
   return *all;
 }
 
-// Whole pages straight from the system, aligned so that huge pages fit, untouched until used.
+// Whole pages straight from the system, where huge pages fit, untouched until used.
 class MappedMemory final : public port::Memory {
   // Spread: by transfers, which do not know who will use the bytes.
   enum class State : uint8_t { nowhere, spread, placed };
@@ -96,17 +124,19 @@ class MappedMemory final : public port::Memory {
   };
 
  public:
-  MappedMemory(size_t bytes, size_t alignment)
-      : reservation_(bytes), bytes_(bytes), mapped_(bytes + std::max(alignment, huge_page)) {
+  MappedMemory(size_t bytes, size_t alignment) : reservation_(bytes), bytes_(bytes) {
+    const Stagger stagger(page + lines_apart, alignment);
+    const uint64_t step = std::max(alignment, huge_page);
+    mapped_ = bytes + step + stagger.room();
     base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     require(base_ != MAP_FAILED, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
-    const uint64_t step = std::max(alignment, huge_page);
     const uint64_t start = (reinterpret_cast<uint64_t>(base_) + step - 1) / step * step;
-    host_ = reinterpret_cast<std::byte*>(start);
+    const size_t offset = stagger.next();
+    host_ = reinterpret_cast<std::byte*>(start) + offset;
     // Advice only: where it is refused the memory has small pages.
-    madvise(host_, bytes_, MADV_HUGEPAGE);
+    madvise(reinterpret_cast<void*>(start), offset + bytes_, MADV_HUGEPAGE);
     try {
-      mappings().lock()->emplace(start, this);
+      mappings().lock()->emplace(deviceAddress(), this);
     } catch (...) {
       munmap(base_, mapped_);
       throw;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "backends/cpu/memory.h"
@@ -27,6 +28,23 @@ TEST(CpuMemory, IsCleanWhereOtherContentsWereBefore) {
       EXPECT_TRUE(std::all_of(begin, begin + bytes, [](std::byte b) { return b == std::byte{0}; }))
           << bytes;
     }
+  }
+}
+
+// A kernel's objects do not share the lower bits of their addresses.
+TEST(CpuMemory, NeighboursBeginAtDifferentPlacesOfAPage) {
+  constexpr size_t alignment = 128, page = 4096, objects = 16;
+  for (const size_t bytes : {size_t(64) << 10, size_t(1) << 20, size_t(2) << 20, size_t(9) << 20}) {
+    std::vector<std::unique_ptr<port::Memory>> kept;
+    std::set<uint64_t> places;
+    for (size_t i = 0; i < objects; ++i) {
+      kept.push_back(cpu::allocateMemory(bytes, alignment));
+      const uint64_t address = kept.back()->deviceAddress();
+      EXPECT_EQ(address % alignment, 0u);
+      places.insert(address % page);
+      std::memset(kept.back()->host(), 1, bytes);
+    }
+    EXPECT_EQ(places.size(), objects) << bytes;
   }
 }
 
