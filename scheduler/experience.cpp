@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/memory.h"
+#include "scheduler/knowledge.h"
 
 namespace weft {
 namespace {
@@ -85,6 +86,12 @@ Experience::Experience(const Device& device, const DeviceKernel& code) : build_(
     const DeviceBuild::MemberCode& member = code.build->members[i];
     const auto index = member.module ? member.image->find(name) : std::nullopt;
     if (index) members_.push_back({device.members()[i].get(), member.module.get(), *index});
+  }
+  for (const MemberKernel& member : members_) {
+    const auto first = std::ranges::find_if(members_, [&](const MemberKernel& other) {
+      return sameKind(*other.device, *member.device);
+    });
+    kinds_.push_back(static_cast<size_t>(first - members_.begin()));
   }
   state_.lock()->alone.resize(members_.size());
 }

@@ -52,7 +52,7 @@ class Experience {
     unsigned launches = 0;         // that were divided
     bool tried_alone = false;      // before it was ever divided, and
     bool measuring_alone = false;  // that launch has not ended
-    std::vector<Alone> alone;      // parallel to members()
+    std::vector<Alone> alone;      // by kindOf() a member
     bool recalled = false;         // from the performance store
   };
 
@@ -60,6 +60,8 @@ class Experience {
 
   // Who has the kernel: first the device's home. As long as a launch has the build.
   const std::vector<MemberKernel>& members() const { return members_; }
+  // The first member that is as fast as this one.
+  size_t kindOf(size_t member) const { return kinds_[member]; }
 
   // The one of such launches. `code` keeps its build.
   static std::shared_ptr<Experience> of(const LaunchShape& shape, const DeviceKernel& code);
@@ -79,6 +81,7 @@ class Experience {
   };
 
   std::vector<MemberKernel> members_;
+  std::vector<size_t> kinds_;
   std::weak_ptr<const DeviceBuild> build_;  // the address may come to be another's
   Guarded<State> state_;
   Guarded<std::vector<Known>> splits_;  // least recently used first

@@ -112,10 +112,11 @@ void WholeLaunch::recall(Experience::State& seen) const {
   const LaunchWork& work = launch();
   const auto key = keyOf(*work.build, work.index, work.record);
   for (size_t i = 0; i < members().size(); ++i) {
-    if (seen.alone[i].ns > 0) continue;
+    Experience::Alone& alone = seen.alone[experience_->kindOf(i)];
+    if (alone.ns > 0) continue;
     const auto time = Knowledge::get().store.kernelTime(key, keyOf(*members()[i].device),
                                                         static_cast<uint64_t>(items()));
-    if (time) seen.alone[i].ns = time->nanoseconds;
+    if (time) alone.ns = time->nanoseconds;
   }
 }
 
@@ -128,22 +129,22 @@ std::vector<Candidate> WholeLaunch::candidates(uint64_t now) const {
   };
   const auto seen = experience_->state().lock();
   recall(*seen);
-  size_t known = all.size();
-  for (size_t i = 0; i < all.size(); ++i)
-    if (seen->alone[i].ns > 0 && (known == all.size() || !seen->alone[known].measured)) known = i;
+  const auto known = std::ranges::max_element(seen->alone, {}, [](const Experience::Alone& alone) {
+    return (alone.ns > 0) + alone.measured;
+  });
+  const auto reference = static_cast<size_t>(known - seen->alone.begin());
   for (size_t i = 0; i < all.size(); ++i) {
-    const Experience::Alone& alone = seen->alone[i];
-    const Device& device = *members()[i].device;
-    all[i].free_ns = State::of(context()).expectedLoad(device).lock()->remaining(now);
-    all[i].measured = alone.ns > 0;
-    if (alone.ns > 0) {
-      all[i].execution_ns = alone.ns;
-    } else if (known == all.size()) {
-      all[i].execution_ns = estimated(i) * items();
-    } else {
-      all[i].measured = sameKind(device, *members()[known].device);
-      all[i].execution_ns = seen->alone[known].ns * estimated(i) / estimated(known);
-    }
+    const Experience::Alone& alone = seen->alone[experience_->kindOf(i)];
+    Candidate& candidate = all[i];
+    candidate.free_ns =
+        State::of(context()).expectedLoad(*members()[i].device).lock()->remaining(now);
+    candidate.measured = alone.ns > 0;
+    if (alone.ns > 0)
+      candidate.execution_ns = alone.ns;
+    else if (known->ns > 0)
+      candidate.execution_ns = known->ns * estimated(i) / estimated(reference);
+    else
+      candidate.execution_ns = estimated(i) * items();
   }
   return all;
 }
@@ -197,7 +198,8 @@ void WholeLaunch::expect(size_t member, uint64_t now) {
   loaded_ = members()[member].device;
   load_ns_ = expected_ns_ * occupancy(loaded_->capabilities(), launch().record);
   state.expectedLoad(*loaded_).lock()->add(load_ns_, now);
-  const unsigned launches = experience_->state().lock()->alone[member].launches++;
+  const unsigned launches =
+      experience_->state().lock()->alone[experience_->kindOf(member)].launches++;
   measures_ = launches < measured_first || launches % measured_later == 0;
 }
 
@@ -238,7 +240,7 @@ void WholeLaunch::learn() noexcept {
     const auto seen = experience_->state().lock();
     // The first launch of a kernel may have waited for its code to be loaded: what is less counts
     // at once.
-    Experience::Alone& alone = seen->alone[member_];
+    Experience::Alone& alone = seen->alone[experience_->kindOf(member_)];
     const bool slower = alone.measured && ns > alone.ns;
     alone.ns = slower ? alone.ns + learned * (ns - alone.ns) : ns;
     alone.measured = true;
