@@ -79,8 +79,8 @@ class HostMemory final : public port::Memory {
   size_t bytes_;
 };
 
-// Full of zeros at first, as pages from the system are: the language leaves it undefined, but GPUs'
-// drivers hand out clean memory, and programs were written on those.
+// Full of zeros at first, as pages from the system are: the language leaves it undefined, but there
+// are programs that begin with what a new object holds.
 class HeapMemory final : public port::Memory {
  public:
   HeapMemory(size_t bytes, size_t alignment) : reservation_(bytes), bytes_(bytes) {
