@@ -61,12 +61,12 @@ typedef cl_int(CL_API_CALL *clGetPlatformReportWEFT_fn)(cl_platform_id platform,
 
 typedef cl_uint cl_split_policy_weft;
 #define CL_SPLIT_POLICY_AUTO_WEFT 0   /* where that is faster, or as WEFT_UNIFIED_SPLIT says */
-#define CL_SPLIT_POLICY_NEVER_WEFT 1  /* all commands run on one member */
+#define CL_SPLIT_POLICY_NEVER_WEFT 1  /* all kernels run on the first member */
 #define CL_SPLIT_POLICY_ALWAYS_WEFT 2 /* wherever two members have enough to do */
 
 /* cl_event_part_weft[]: the parts in which a kernel that has ended was run, in the order of their
- * work-groups; none for commands that were not divided, and with WEFT_CHECK_SPLIT=1. What ran on
- * one member for comparison may have one part. CL_PROFILING_INFO_NOT_AVAILABLE before the end. */
+ * work-groups: one for what was given to a member whole, none for what could run on the first
+ * member only, and with WEFT_CHECK_SPLIT=1. CL_PROFILING_INFO_NOT_AVAILABLE before the end. */
 #define CL_EVENT_PARTS_WEFT 0x10F014
 
 typedef struct {

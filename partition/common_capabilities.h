@@ -9,7 +9,7 @@ namespace weft::partition {
 
 // What all of `members` (at least one) can do: the least of their limits, the features that each of
 // them has, the sum of their compute units. What belongs to one device alone (its memory space, bus
-// address, driver, class) is the first one's, where commands that are not divided run.
+// address, driver, class) is the first one's.
 port::Capabilities common(std::span<const port::Capabilities* const> members);
 
 }  // namespace weft::partition

@@ -10,10 +10,10 @@ namespace weft::partition {
 
 // What is expected of one member for one command, in nanoseconds.
 struct Candidate {
-  double free_ns = 0;       // until it has done what it was given before
-  double transfer_ns = 0;   // bringing the bytes that it lacks
-  double execution_ns = 0;  // 0: nobody knows
-  bool measured = false;    // and not only estimated
+  double free_ns = 0;      // until it has done what it was given before
+  double transfer_ns = 0;  // bringing the bytes that it lacks
+  double execution_ns = 0;
+  bool measured = false;  // and not only estimated
 };
 
 // There is at least one. `ready_ns`: until what the command depends on has ended; its bytes cannot

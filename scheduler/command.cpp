@@ -79,18 +79,19 @@ Command::Command(Context& context, Device& device, bool resolved)
   times_.queued.store(profiling::now(), std::memory_order_relaxed);
 }
 
+// Making a stream may fail, and nothing has changed then.
 void Command::runOn(Device& device) {
+  stream_ = &State::of(context()).transferStream(device);
   counters_ = &State::of(context()).counters(device);
   device_ = &device;
-  stream_ = &State::of(context()).transferStream(device);
   in_queue_stream_ = false;
   space_ = device.capabilities().memory_space;
 }
 
 void Command::runOnMember(Device& member) {
+  stream_ = &queue()->streamOn(member);
   counters_ = &State::of(context()).counters(member);
   device_ = &member;
-  stream_ = &queue()->streamOn(member);
   in_queue_stream_ = true;
   space_ = member.capabilities().memory_space;
 }
@@ -107,7 +108,10 @@ Command::~Command() = default;
 
 void Command::enqueue(WaitList waits) {
   event_wanted_ = waits.event_wanted;
-  for (const Ref<Event>& event : waits) runBehind(*event);
+  for (const Ref<Event>& event : waits) {
+    expectAfter(*event);
+    runBehind(*event);
+  }
   queue()->order(*this, ordering(), !waits.empty());
   if (!resolved_) announce(waits);
   // It waits for commands that nobody else may be looking at.
@@ -116,6 +120,7 @@ void Command::enqueue(WaitList waits) {
 }
 
 void Command::follow(const Ref<Event>& previous) {
+  expectAfter(*previous);
   if (!queue()->runsAhead()) return waitFor(*previous, false);
   if (previous->done()) return;
   waitForSubmission(static_cast<Command&>(*previous));

@@ -1,6 +1,7 @@
 // A command: a node of the graph that runs on a stream, once its memory is where it must be.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ class Command : public Event, protected port::Operation {
   void enqueue(WaitList waits);
   // Its work is that of commands of its own, on streams of theirs.
   virtual bool hasParts() const { return false; }
+  uint64_t expectedEnd() const noexcept override {
+    return expected_end_.load(std::memory_order_relaxed);
+  }
 
  protected:
   Command(Queue& queue, cl_command_type type);
@@ -98,9 +102,17 @@ class Command : public Event, protected port::Operation {
     bool carries_failure;  // its failure is this one's
   };
   std::vector<Predecessor> predecessors();
+  template <class F>
+  void forPredecessors(F&& function) const {
+    if (hasPrevious()) function(static_cast<const Command&>(*place_));
+    if (ahead_)
+      for (const Predecessor& earlier : ahead_->commands) function(*earlier.command);
+  }
   // The latest end of those that have.
   uint64_t predecessorsEnded() const { return predecessors_ended_; }
   void goBehind(Command& earlier, bool carries_failure);
+  // What nobody reckons by itself ends when what it waits for does, more or less.
+  void expectEnd(uint64_t end) noexcept { expected_end_.store(end, std::memory_order_relaxed); }
   // All of its work was submitted.
   void letFollowersGo() noexcept;
 
@@ -119,6 +131,9 @@ class Command : public Event, protected port::Operation {
   // ahead until that was submitted. Only while the guard is held.
   void follow(const Ref<Event>& previous);
   void waitForSubmission(Command& earlier);
+  void expectAfter(const Event& earlier) noexcept {
+    expectEnd(std::max(expectedEnd(), earlier.expectedEnd()));
+  }
   void settle(const Access& access, bool lost, bool done) noexcept;
   bool lostItsInput() const noexcept;
   void requireInput() noexcept;
@@ -198,6 +213,7 @@ class Command : public Event, protected port::Operation {
   };
   std::unique_ptr<Ahead> ahead_;
   uint64_t predecessors_ended_ = 0;
+  std::atomic<uint64_t> expected_end_{0};
   Ref<Event> predecessor_;  // in-order, while it is enqueued
   // In-order: waits for this one; this one itself when it was submitted before there was one.
   std::atomic<Command*> successor_{nullptr};

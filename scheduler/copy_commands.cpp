@@ -1,12 +1,16 @@
 // Reads, writes, copies and fills of buffers. Specification 5.2.2 to 5.2.4.
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
+#include "scheduler/knowledge.h"
 #include "scheduler/work.h"
 
 namespace weft {
 namespace {
 
-bool isOfMembers(const Queue& queue) { return !queue.device().members().empty(); }
+// May it run on another device than the queue's?
+bool hasMembers(const Queue& queue) {
+  return !queue.device().members().empty() && splitModeOf(queue) != SplitSetting::Mode::never;
+}
 
 class CopyCommand final : public Command {
  public:
@@ -15,9 +19,9 @@ class CopyCommand final : public Command {
 
  private:
   void accesses(AccessList& list) override { copy_.accesses(list); }
-  // A read to the host needs nothing of its queue's device; and a unified device has members.
+  // A read to the host needs nothing of its queue's device.
   bool runsWhereTheBytesAre() const override {
-    return (copy_.source.object && !copy_.destination.object) || isOfMembers(*queue());
+    return (copy_.source.object && !copy_.destination.object) || hasMembers(*queue());
   }
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = copy_.make(space()); }
@@ -33,7 +37,7 @@ class FillCommand final : public Command {
 
  private:
   void accesses(AccessList& list) override { fill_.accesses(list); }
-  bool runsWhereTheBytesAre() const override { return isOfMembers(*queue()); }
+  bool runsWhereTheBytesAre() const override { return hasMembers(*queue()); }
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = fill_.make(space()); }
   void finalize(cl_int) noexcept override { fill_.drop(); }

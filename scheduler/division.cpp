@@ -14,7 +14,6 @@ namespace {
 using partition::Slice;
 
 constexpr double slice_ns = 10'000;  // of handing out a part
-constexpr double trusted = 0.3;      // confidence of a prediction
 constexpr double sure_spread = 0.1;
 constexpr double piece_ns = 2000;      // of moving one more piece of memory
 constexpr double newly_needed = 0.25;  // of launches that need some bytes, those that miss them
@@ -311,7 +310,7 @@ void Division::decide() {
     mode_ = Verdict::Mode::alone;
     learns_ = false;
     if (measures_alone_)
-      seen->tried_alone = seen->measuring_alone = true;
+      ++seen->measuring_alone;
     else
       seen->verdict.refuse();
   }
@@ -319,10 +318,10 @@ void Division::decide() {
 }
 
 Division::~Division() {
-  if (!on_trial_) return;
+  if (!on_trial_ && !measures_alone_) return;
   const auto seen = experience_->state().lock();
-  --seen->on_trial;
-  if (measures_alone_) seen->measuring_alone = false;
+  if (on_trial_) --seen->on_trial;
+  if (measures_alone_) --seen->measuring_alone;
 }
 
 // A trial is of few launches, and the next ones go by what comes of it.
@@ -330,7 +329,8 @@ bool Division::dependsOnOthers() const {
   constexpr unsigned trial_launches = 2;
   if (setting_ != SplitSetting::Mode::guided) return false;
   const auto seen = experience_->state().lock();
-  return !seen->verdict.settled() && (seen->measuring_alone || seen->on_trial >= trial_launches);
+  return !seen->verdict.settled() &&
+         (seen->measuring_alone > 0 || seen->on_trial >= trial_launches);
 }
 
 void Division::plan() {
@@ -411,6 +411,7 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   if (Knowledge::get().setting.trace) tell(now);
   if (const auto spent = merging_ ? merging_->spent() : std::nullopt)
     Knowledge::get().store.recordTransfer(mergeKey(), merging_->bytes(), *spent);
+  if (measures_alone_) experience_->state().lock()->tried_alone = true;
   if (!learns_) return;
   const auto seen = experience_->state().lock();
   if (mode_ == Verdict::Mode::alone) {

@@ -50,8 +50,8 @@ class Experience {
     partition::Homes homes;
     size_t best = 0;               // the member that does it best alone
     unsigned launches = 0;         // that were divided
-    bool tried_alone = false;      // before it was ever divided, and
-    bool measuring_alone = false;  // that launch has not ended
+    bool tried_alone = false;      // before it was ever divided
+    unsigned measuring_alone = 0;  // launches that do that now
     std::vector<Alone> alone;      // by kindOf() a member
     bool recalled = false;         // from the performance store
   };

@@ -115,4 +115,10 @@ void keepMeasurements() noexcept {
   }
 }
 
+void keepMeasurementsSoon(Platform& platform) {
+  constexpr size_t worth = 64;
+  if (Knowledge::get().store.pending() >= worth)
+    platform.background().run([] { keepMeasurements(); });
+}
+
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "core/guarded.h"
+#include "core/platform.h"
 #include "core/program.h"
 #include "profiling/store.h"
 #include "scheduler/queue.h"
@@ -33,6 +34,9 @@ struct Knowledge {
 // What the queue asks for, or else the user.
 SplitSetting::Mode splitModeOf(const Queue& queue);
 
+// Confidence from which on a prediction counts as one.
+inline constexpr double trusted = 0.3;
+
 profiling::DeviceKey keyOf(const Device& device);
 profiling::KernelKey keyOf(const DeviceBuild& build, uint32_t kernel,
                            const port::LaunchRecord& record);
@@ -54,5 +58,7 @@ bool sameKind(const Device& one, const Device& another);
 
 // Writes what was measured to the performance store's file.
 void keepMeasurements() noexcept;
+// In the background, once that is worth it.
+void keepMeasurementsSoon(Platform& platform);
 
 }  // namespace weft

@@ -24,6 +24,8 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       fence_group_(device_->capabilities().fence_group),
       stream_(createStream(*device_)),
       member_streams_(device_->members().size()) {
+  // Not first while the ticket lock is held.
+  for (const Ref<Device>& member : device_->members()) State::of(*context_).transferStream(*member);
   State::of(*context_).queues().with([&](auto& queues) { queues.push_back(this); });
 }
 

@@ -67,10 +67,6 @@ class Queue final : public HandleObject<_cl_command_queue> {
   // Of the queue's order, on a member of its device. Made on first use.
   port::Stream& streamOn(const Device& member);
 
-  // In order: when all of it that could be reckoned is expected to have ended; 0: nothing could be.
-  uint64_t expectedEnd() const { return expected_end_.load(std::memory_order_relaxed); }
-  void expectEnd(uint64_t end) { expected_end_.store(end, std::memory_order_relaxed); }
-
   // Blocks until everything enqueued before the call has completed in every queue of the context.
   static void finishAll(const Context& context);
 
@@ -107,7 +103,6 @@ class Queue final : public HandleObject<_cl_command_queue> {
 
   std::unique_ptr<port::Stream> stream_;
   std::vector<MemberStream> member_streams_;  // parallel to the device's members
-  std::atomic<uint64_t> expected_end_{0};
   Guarded<Tail> tail_;
 };
 

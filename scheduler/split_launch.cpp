@@ -8,13 +8,12 @@
 #include "scheduler/division.h"
 #include "scheduler/knowledge.h"
 #include "scheduler/launch_command.h"
+#include "scheduler/state.h"
 
 namespace weft {
 namespace {
 
 using partition::Slice;
-
-constexpr size_t flush_at = 64;  // measurements
 
 class SplitLaunch;
 
@@ -31,6 +30,7 @@ class Part final : public LaunchCommand {
         member_(member),
         slice_(slice) {
     runOn(*division_->member(member).device);
+    if (member != 0) State::of(context()).noteElsewhere();
   }
 
   void follow(Command& earlier, bool carries_failure) { goBehind(earlier, carries_failure); }
@@ -378,8 +378,7 @@ Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
                         const port::LaunchRecord& record, const LaunchWay& whole) {
   auto division = Division::make(queue, kernel, arguments, record);
   if (!division) return nullptr;
-  if (Knowledge::get().store.pending() >= flush_at)
-    queue.context().platform().background().run([] { keepMeasurements(); });
+  keepMeasurementsSoon(queue.context().platform());
   const auto divided = [&](WaitList after) {
     return enqueueCommand<SplitLaunch>(after, queue, type, std::move(division));
   };

@@ -64,10 +64,11 @@ class State final : public ContextState {
   // Is one of the devices unified, so that times of kernels and transfers are worth knowing?
   bool balances() const { return balances_; }
   // What commands that could have run on other devices, too, still have to do on this one.
-  Guarded<partition::ExpectedLoad>& expectedLoad(const Device& device) {
+  Guarded<partition::ExpectedLoad, BriefMutex>& expectedLoad(const Device& device) {
     return find(device).expected_load;
   }
-  // Has one of them ever run on another device than its queue's? Then so may be their bytes.
+  // Has anything of a unified device's queue ever run on another member than the first? Then so may
+  // be its bytes.
   bool runsElsewhere() const { return elsewhere_.load(std::memory_order_relaxed); }
   void noteElsewhere() { elsewhere_.store(true, std::memory_order_relaxed); }
   // The unordered stream that moves data on behalf of this device; made on first use.
@@ -77,7 +78,7 @@ class State final : public ContextState {
   struct PerDevice {
     Device* device;
     DeviceCounters counters;
-    Guarded<partition::ExpectedLoad> expected_load;
+    Guarded<partition::ExpectedLoad, BriefMutex> expected_load;
     Guarded<std::unique_ptr<port::Stream>> transfers;
   };
   PerDevice& find(const Device& device);

@@ -1,8 +1,9 @@
 #include "scheduler/whole_launch.h"
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
 #include <cstdio>
+#include <string>
 
 #include "partition/earliest_finish.h"
 #include "profiling/clock.h"
@@ -27,15 +28,10 @@ constexpr double idle_ns = 2000;
 class WholeLaunch final : public LaunchCommand, public PartedCommand {
  public:
   WholeLaunch(Queue& queue, cl_command_type type, const LaunchWork& launch,
-              std::shared_ptr<Experience> experience, uint64_t ready)
-      : LaunchCommand(queue, type, LaunchWork(launch)),
-        experience_(std::move(experience)),
-        ready_(ready) {}
+              std::shared_ptr<Experience> experience)
+      : LaunchCommand(queue, type, LaunchWork(launch)), experience_(std::move(experience)) {}
 
   const std::vector<ExecutedPart>& executedParts() const override { return executed_; }
-  uint64_t expectedEnd() const noexcept override {
-    return expected_end_.load(std::memory_order_relaxed);
-  }
 
  private:
   const std::vector<MemberKernel>& members() const { return experience_->members(); }
@@ -45,13 +41,14 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   void ready() noexcept override;
   void finalize(cl_int status) noexcept override;
 
-  void place() noexcept;
-  size_t choose(uint64_t now);
+  uint64_t predecessorsEnd() const noexcept;
+  void place(uint64_t ready) noexcept;
+  size_t choose(uint64_t now, uint64_t ready);
   std::vector<Candidate> candidates(uint64_t now) const;
   bool staysAtHome(std::span<const Candidate> candidates, double ready_ns) const;
-  void recall(Experience::State& seen) const;
+  void recall();
   void addTransfers(std::vector<Candidate>& candidates);
-  void expect(size_t member, uint64_t now);
+  void expect(uint64_t now) noexcept;
   void forgetLoad() noexcept;
   void learn() noexcept;
   void tell() const;
@@ -59,8 +56,6 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   double items() const;
 
   std::shared_ptr<Experience> experience_;
-  uint64_t ready_;  // when what it depends on is expected to have ended
-  std::atomic<uint64_t> expected_end_{0};
   size_t member_ = 0;
   Device* loaded_ = nullptr;  // it was added to that one's expected load
   double expected_ns_ = 0;
@@ -70,33 +65,40 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   std::vector<ExecutedPart> executed_;
 };
 
-// What it reads comes to where it is expected to run.
+// What it reads comes to where it would run as things are. It is no load yet: it may wait for those
+// that become ready before it.
 bool WholeLaunch::forecast(AccessList& list) {
-  place();
+  place(expectedEnd());
   return LaunchCommand::forecast(list);
 }
 
 // Everything that it depends on has been submitted or has ended.
 void WholeLaunch::ready() noexcept {
   if (!std::exchange(placed_, true) && !dependencyFailed()) {
-    if (predecessors().empty()) ready_ = 0;
-    place();
+    place(predecessorsEnd());
+    expect(profiling::now());
   }
   LaunchCommand::ready();
 }
 
-void WholeLaunch::place() noexcept {
+// When what it depends on is expected to have ended; 0: it has, or nobody knows.
+uint64_t WholeLaunch::predecessorsEnd() const noexcept {
+  uint64_t end = 0;
+  forPredecessors([&](const Command& earlier) {
+    if (!earlier.done()) end = std::max(end, earlier.expectedEnd());
+  });
+  return end;
+}
+
+void WholeLaunch::place(uint64_t ready) noexcept {
   try {
-    const uint64_t now = profiling::now();
-    forgetLoad();
-    const size_t chosen = choose(now);
+    const size_t chosen = choose(profiling::now(), ready);
     if (chosen == 0)
       runAtHome();
     else
       runOnMember(*members()[chosen].device);
     member_ = chosen;
-    expect(chosen, now);
-  } catch (const std::exception&) {  // what it was is as good
+  } catch (const std::exception&) {  // where it was is as good
   }
 }
 
@@ -106,17 +108,17 @@ double WholeLaunch::items() const {
   return std::max(items, 1.0);
 }
 
-// What earlier processes saw.
-void WholeLaunch::recall(Experience::State& seen) const {
-  if (std::exchange(seen.recalled, true)) return;
+// What earlier processes saw. That may be in a file, so not while others are kept waiting.
+void WholeLaunch::recall() {
+  if (std::exchange(experience_->state().lock()->recalled, true)) return;
   const LaunchWork& work = launch();
   const auto key = keyOf(*work.build, work.index, work.record);
   for (size_t i = 0; i < members().size(); ++i) {
-    Experience::Alone& alone = seen.alone[experience_->kindOf(i)];
-    if (alone.ns > 0) continue;
     const auto time = Knowledge::get().store.kernelTime(key, keyOf(*members()[i].device),
                                                         static_cast<uint64_t>(items()));
-    if (time) alone.ns = time->nanoseconds;
+    const auto seen = experience_->state().lock();
+    Experience::Alone& alone = seen->alone[experience_->kindOf(i)];
+    if (time && time->confidence > trusted && alone.ns == 0) alone.ns = time->nanoseconds;
   }
 }
 
@@ -128,7 +130,6 @@ std::vector<Candidate> WholeLaunch::candidates(uint64_t now) const {
     return estimatedItemTime(members()[i].device->capabilities());
   };
   const auto seen = experience_->state().lock();
-  recall(*seen);
   const auto known = std::ranges::max_element(seen->alone, {}, [](const Experience::Alone& alone) {
     return (alone.ns > 0) + alone.measured;
   });
@@ -173,11 +174,12 @@ void WholeLaunch::addTransfers(std::vector<Candidate>& candidates) {
   }
 }
 
-size_t WholeLaunch::choose(uint64_t now) {
+size_t WholeLaunch::choose(uint64_t now, uint64_t ready) {
   if (Knowledge::get().setting.mode == SplitSetting::Mode::random)
     return (*Knowledge::get().random.lock())() % members().size();
+  recall();
   auto all = candidates(now);
-  const double ready_ns = ready_ > now ? static_cast<double>(ready_ - now) : 0;
+  const double ready_ns = ready > now ? static_cast<double>(ready - now) : 0;
   size_t chosen = 0;
   if (!staysAtHome(all, ready_ns)) {
     addTransfers(all);
@@ -186,20 +188,19 @@ size_t WholeLaunch::choose(uint64_t now) {
   const Candidate& winner = all[chosen];
   expected_ns_ = winner.execution_ns;
   const double begin_ns = std::max(ready_ns + winner.transfer_ns, winner.free_ns);
-  const uint64_t end = now + static_cast<uint64_t>(begin_ns + expected_ns_);
-  expected_end_.store(end, std::memory_order_relaxed);
-  if (!queue()->outOfOrder()) queue()->expectEnd(end);
+  expectEnd(now + static_cast<uint64_t>(begin_ns + expected_ns_));
   return chosen;
 }
 
-void WholeLaunch::expect(size_t member, uint64_t now) {
+// It is going to run where it was placed.
+void WholeLaunch::expect(uint64_t now) noexcept {
   State& state = State::of(context());
-  if (member != 0) state.noteElsewhere();
-  loaded_ = members()[member].device;
+  if (member_ != 0) state.noteElsewhere();
+  loaded_ = members()[member_].device;
   load_ns_ = expected_ns_ * occupancy(loaded_->capabilities(), launch().record);
   state.expectedLoad(*loaded_).lock()->add(load_ns_, now);
   const unsigned launches =
-      experience_->state().lock()->alone[experience_->kindOf(member)].launches++;
+      experience_->state().lock()->alone[experience_->kindOf(member_)].launches++;
   measures_ = launches < measured_first || launches % measured_later == 0;
 }
 
@@ -217,16 +218,21 @@ void WholeLaunch::finalize(cl_int status) noexcept {
   LaunchCommand::finalize(status);
 }
 
-// A line for people, as of divided launches: who ran it, and when it was expected to end and did,
-// in us after it was submitted.
+// A line for people, as of divided launches: who ran it, when it was expected to end and did, in us
+// after it was submitted, and how long it ran, if somebody measured that.
 void WholeLaunch::tell() const {
   const auto since = [&](uint64_t when) {
     const auto submitted = static_cast<double>(times_.submitted.load(std::memory_order_relaxed));
     return (static_cast<double>(when) - submitted) / 1000;
   };
-  std::fprintf(stderr, "weft: %s: whole on %zu; expected %.0f done %.0f busy %.0f\n",
-               launch().info().name.c_str(), member_, since(expected_end_), since(times_.ended),
-               static_cast<double>(times_.ended - times_.started) / 1000);
+  std::string text = "weft: " + launch().info().name + ": whole on " + std::to_string(member_);
+  const auto append = [&](const char* before, double us) {
+    text.append(before).append(std::to_string(std::llround(us)));
+  };
+  append("; expected ", since(expectedEnd()));
+  append(" done ", since(times_.ended));
+  if (isMeasured()) append(" busy ", static_cast<double>(times_.ended - times_.started) / 1000);
+  std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 void WholeLaunch::learn() noexcept {
@@ -237,6 +243,7 @@ void WholeLaunch::learn() noexcept {
     const auto ns = static_cast<double>(times_.ended.load(std::memory_order_relaxed) -
                                         times_.started.load(std::memory_order_relaxed));
     record(ns);
+    keepMeasurementsSoon(context().platform());
     const auto seen = experience_->state().lock();
     // The first launch of a kernel may have waited for its code to be loaded: what is less counts
     // at once.
@@ -262,12 +269,6 @@ bool mayRunElsewhere(const LaunchWork& launch) {
   return !(launch.info().split_hazards & bound) && launch.arguments->svm.empty();
 }
 
-uint64_t readyTime(const Queue& queue, WaitList waits) {
-  uint64_t ready = queue.outOfOrder() ? 0 : queue.expectedEnd();
-  for (const Ref<Event>& event : waits) ready = std::max(ready, event->expectedEnd());
-  return ready;
-}
-
 }  // namespace
 
 Ref<Event> enqueueWhole(WaitList waits, Queue& queue, cl_command_type type,
@@ -275,8 +276,7 @@ Ref<Event> enqueueWhole(WaitList waits, Queue& queue, cl_command_type type,
   if (splitModeOf(queue) == SplitSetting::Mode::never || !mayRunElsewhere(launch)) return nullptr;
   auto experience = Experience::of({queue.device(), kernel, launch.record}, kernel);
   if (experience->members().size() < 2) return nullptr;
-  return enqueueCommand<WholeLaunch>(waits, queue, type, launch, std::move(experience),
-                                     readyTime(queue, waits));
+  return enqueueCommand<WholeLaunch>(waits, queue, type, launch, std::move(experience));
 }
 
 }  // namespace weft

@@ -111,9 +111,7 @@ TEST_F(UnifiedDevices, SayWhereACommandRan) {
     std::vector<cl_event_part_weft> parts(size / sizeof(cl_event_part_weft));
     ASSERT_EQ(cl.clGetEventInfo(ended, CL_EVENT_PARTS_WEFT, size, parts.data(), nullptr),
               CL_SUCCESS);
-    if (policy == CL_SPLIT_POLICY_NEVER_WEFT) {
-      EXPECT_TRUE(parts.empty());
-    }
+    EXPECT_EQ(parts.empty(), policy == CL_SPLIT_POLICY_NEVER_WEFT);
     if (policy == CL_SPLIT_POLICY_ALWAYS_WEFT) {
       // One that is much slower than the others may have nothing to do.
       EXPECT_GE(parts.size(), alike ? 2u : 1u);

@@ -1,5 +1,6 @@
 // Launches of a unified device whose members can wait for each other: the parts of the next one are
 // submitted behind those of the last one.
+#include "scheduler/executed_parts.h"
 #include "tests/scheduler/unified_machine.h"
 
 namespace weft::test {
@@ -44,6 +45,13 @@ class SplitLaunchTest : public UnifiedMachine {
     for (size_t i = 0; i < bytes; ++i) x[i] = uint8_t(i * 7 + 1), y[i] = uint8_t(i * 5 + 2);
     a = buffer(bytes, x.data());
     b = buffer(bytes, y.data());
+  }
+
+  // There is enough to do for both members.
+  void startGuided() {
+    split = "guided";
+    compute_units = 1;
+    start(true);
   }
 
   // From one to the other in turns; every fifth command is one that is not divided.
@@ -121,6 +129,44 @@ TEST_F(SplitLaunchTest, AFailingPartFailsWhatFollows) {
   const auto again = enqueueFill(*queue, *b, &value, 1, 0, bytes, {});
   EXPECT_EQ(read(*b, data), CL_COMPLETE);
   EXPECT_EQ(data, std::vector<uint8_t>(bytes, 1));
+}
+
+// Of members of one kind, before anything is divided; the next one waits for what comes of it.
+TEST_F(SplitLaunchTest, OneLaunchAloneTellsTheSpeed) {
+  startGuided();
+  const auto partsOf = [](const Event& event) {
+    return dynamic_cast<const PartedCommand&>(event).executedParts().size();
+  };
+  iterate(3);
+  runAll();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(partsOf(*events[0]), 1u);
+  EXPECT_EQ(partsOf(*events[1]), 1u);  // another kernel, not seen before
+  EXPECT_EQ(partsOf(*events[2]), 2u);
+  std::vector<uint8_t> data(bytes);
+  ASSERT_EQ(read(*b, data), CL_COMPLETE);
+  EXPECT_EQ(data, y);
+}
+
+// One that failed told nothing.
+TEST_F(SplitLaunchTest, AFailedOneIsMeasuredAgain) {
+  startGuided();
+  const auto once = [&] {
+    events.clear();
+    launch("straight", {a.get(), b.get()});
+    return events.front();
+  };
+  const auto failed = once();
+  const size_t first = fakes->device(0).able() > 0 ? 0 : 1;
+  ASSERT_TRUE(fakes->device(first).fail(CL_OUT_OF_RESOURCES));
+  runAll();
+  ASSERT_LT(failed->status(), 0);
+  for (const size_t parts : {1u, 2u}) {
+    const auto next = once();
+    runAll();
+    ASSERT_EQ(next->status(), CL_COMPLETE);
+    EXPECT_EQ(dynamic_cast<const PartedCommand&>(*next).executedParts().size(), parts);
+  }
 }
 
 }  // namespace

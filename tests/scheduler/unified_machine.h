@@ -75,6 +75,17 @@ class UnifiedMachine : public testing::Test {
     while (fakes->device(0).finishAll() + fakes->device(1).finishAll() > 0) {
     }
   }
+  // One after the other, each for a millisecond.
+  void runAll() const {
+    while (pending() > 0)
+      for (const size_t i : {0, 1}) {
+        FakeDevice& fake = fakes->device(i);
+        while (fake.start()) {
+        }
+        fake.clock().advance(1'000'000);
+        fake.finishAny(0);
+      }
+  }
   // One operation after the other, on any of the devices.
   void runInAnyOrder(uint64_t seed) const {
     std::mt19937_64 random(seed);
@@ -96,6 +107,7 @@ class UnifiedMachine : public testing::Test {
   }
 
   uint64_t memory_bytes = uint64_t{256} << 20;  // of each member
+  uint32_t compute_units = 2;                   // of each member
   const char* split = "random:5";               // every kernel that may be is divided, anyhow
   uint32_t hazards = no_split_hazard;           // of all kernels
   FakeBackend* fakes = nullptr;
@@ -110,6 +122,7 @@ class UnifiedMachine : public testing::Test {
   FakeOptions member(bool manual) const {
     FakeOptions options;
     options.memory_bytes = memory_bytes;
+    options.compute_units = compute_units;
     options.runs_ahead = options.fences = options.reaches_peers = true;
     options.manual = manual;
     options.max_delay = std::chrono::microseconds(20);

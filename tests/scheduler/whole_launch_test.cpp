@@ -1,13 +1,13 @@
 // Launches of a unified device that one member runs whole: which one.
 #include <algorithm>
 
+#include "scheduler/executed_parts.h"
 #include "tests/scheduler/unified_machine.h"
 
 namespace weft::test {
 namespace {
 
 constexpr size_t bytes = 1024;
-constexpr port::Nanoseconds length = 1'000'000;  // of every kernel
 
 class WholeLaunchTest : public UnifiedMachine {
  protected:
@@ -23,17 +23,6 @@ class WholeLaunchTest : public UnifiedMachine {
   Ref<Buffer> zeroed() const {
     std::vector<uint8_t> zeros(bytes);
     return buffer(bytes, zeros.data());
-  }
-  // One after the other, every launch of that length.
-  void runAll() const {
-    while (pending() > 0)
-      for (const size_t i : {0, 1}) {
-        FakeDevice& fake = fakes->device(i);
-        while (fake.start()) {
-        }
-        fake.clock().advance(length);
-        fake.finishAny(0);
-      }
   }
   // How long it takes becomes known.
   void measure() {
@@ -96,6 +85,49 @@ TEST_F(WholeLaunchTest, QueuesThatDoNotDependGetAMemberEach) {
   for (const auto& one : data) EXPECT_EQ(contents(*one), std::vector<uint8_t>(bytes, 5));
 }
 
+// Those that wait are no load, least of all for each other.
+TEST_F(WholeLaunchTest, AChainThatHadToWaitStaysWithItsBytes) {
+  start();
+  measure();
+  const auto gate = make<UserEvent>(context);
+  const Ref<Event> wait = gate;
+  const Ref<Buffer> data = zeroed(), other = zeroed();
+  events.push_back(launchOn(*queue, "increment", {data.get()}, WaitList(&wait, 1)));
+  for (int i = 0; i < 11; ++i) launch("increment", {data.get()});
+  const Ref<Queue> free = newQueue(0);
+  for (int i = 0; i < 3; ++i) {
+    launchOn(*free, "increment", {other.get()});
+    runAll();
+  }
+  EXPECT_EQ(launchesOn(0), 3u);
+  gate->setStatus(CL_COMPLETE);
+  runAll();
+  EXPECT_EQ(launchesOn(0), 15u);
+  EXPECT_EQ(launchesOn(1), 0u);
+  EXPECT_EQ(contents(*data), std::vector<uint8_t>(bytes, 12));
+}
+
+TEST_F(WholeLaunchTest, WhatHadToWaitIsMeasured) {
+  start();
+  const auto gate = make<UserEvent>(context);
+  const Ref<Event> wait = gate;
+  const Ref<Buffer> data = zeroed();
+  for (int i = 0; i < 20; ++i)
+    launchOn(*queue, "increment", {data.get()}, WaitList(&wait, i == 0 ? 1 : 0));
+  gate->setStatus(CL_COMPLETE);
+  runAll();
+  for (const size_t i : {0, 1}) fakes->device(i).clearLog();
+  const auto unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  std::vector<Ref<Buffer>> buffers;
+  for (int i = 0; i < 6; ++i) {
+    buffers.push_back(zeroed());
+    launchOn(*unordered, "increment", {buffers.back().get()});
+  }
+  runAll();
+  EXPECT_EQ(launchesOn(0), 3u);
+  EXPECT_EQ(launchesOn(1), 3u);
+}
+
 // Later, nobody being busy.
 TEST_F(WholeLaunchTest, BytesThatWentElsewhereAreUsedThere) {
   start();
@@ -107,12 +139,15 @@ TEST_F(WholeLaunchTest, BytesThatWentElsewhereAreUsedThere) {
   ASSERT_EQ(launchesOn(1), 1u);
   for (const size_t i : {0, 1}) fakes->device(i).clearLog();
   const auto copy = zeroed();
-  launchOn(*queues[1], "increment", {data[1].get()});
+  const auto again = launchOn(*queues[1], "increment", {data[1].get()});
   const auto copied = enqueueCopy(*queues[1], *data[1], *copy, 0, 0, bytes, {});
   runAll();
   EXPECT_EQ(copied->status(), CL_COMPLETE);
   EXPECT_EQ(launchesOn(0), 0u);
   EXPECT_EQ(launchesOn(1), 1u);
+  const auto& parts = dynamic_cast<const PartedCommand&>(*again).executedParts();
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].device, device->members()[1].get());
   EXPECT_TRUE(fakes->device(0).log().empty());
   EXPECT_EQ(contents(*copy), std::vector<uint8_t>(bytes, 2));
 }
