@@ -87,12 +87,14 @@ class HeapMemory final : public port::Memory {
     // Room for a whole vector at the end: nothing reads beyond its object by design, but
     // aligned_alloc wants a multiple of the alignment anyway.
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    const Stagger stagger(lines_apart, alignment);
-    const bool staggered = bytes >= staggered_bytes;
-    block_ = static_cast<std::byte*>(
-        std::aligned_alloc(alignment, rounded + (staggered ? stagger.room() : 0)));
+    const size_t room = bytes >= staggered_bytes ? std::max(page, alignment) : 0;
+    block_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded + room));
     require(block_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "out of memory");
-    host_ = block_ + (staggered ? stagger.next() : 0);
+    host_ = block_;
+    if (room > 0) {
+      const size_t begin = reinterpret_cast<uint64_t>(block_) % page;
+      host_ += (Stagger(lines_apart, alignment).next() + page - begin) % page;
+    }
     std::memset(host_, 0, rounded);
   }
   ~HeapMemory() override { std::free(block_); }
