@@ -147,6 +147,22 @@ TEST_F(SpirvTarget, VariablesPointIntoOthers) {
   EXPECT_EQ(faults(image), "");
 }
 
+TEST_F(SpirvTarget, VariablesThatPointAtThemselvesAreRefused) {
+  const char* const sources[] = {
+      "global void* global first = &first;\n"
+      "kernel void f(global int* a) { a[0] = first == &first; }\n",
+      "struct N { int value; global struct N* next; };\n"
+      "extern global struct N second;\n"
+      "global struct N first = {5, &second};\n"
+      "global struct N second = {6, &first};\n"
+      "kernel void f(global int* a) { a[0] = first.next->value; second.value = 7; }\n"};
+  for (const char* source : sources) {
+    const auto refused = compiler().build(spirvRequest(source, "-cl-std=CL3.0"));
+    EXPECT_FALSE(refused.ok);
+    EXPECT_TRUE(contains(refused.log, "SPIR-V cannot express the variable first")) << refused.log;
+  }
+}
+
 // Which LLVM takes for a switch of a truth value.
 TEST_F(SpirvTarget, ASwitchOfTwo) {
   const Image image = built(

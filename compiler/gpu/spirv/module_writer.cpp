@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include <llvm/ADT/SmallPtrSet.h>
+
 #include "compiler/gpu/spirv/function.h"
 #include "core/ports/spirv_target.h"
 
@@ -43,8 +45,13 @@ class ModuleWriter final : public Surroundings {
     const unsigned space = variable.getAddressSpace();
     const Id type = types_.pointerTo(space, variable.getValueType());
     std::vector<uint32_t> words{type, 0, static_cast<uint32_t>(storageClass(space))};
-    if (space == global_space && variable.hasInitializer())
+    if (space == global_space && variable.hasInitializer()) {
+      // An initialiser is declared before its variable.
+      if (!initialising_.insert(&variable).second)
+        refuse("the variable " + variable.getName().str() + ", whose initialiser leads back to it");
       words.push_back(types_.constant(variable.getInitializer()));
+      initialising_.erase(&variable);
+    }
     words[1] = types_.newId();
     types_.declarations.add(spv::Op::OpVariable, words);
     if (variable.isConstant()) types_.decorate(words[1], spv::Decoration::Constant);
@@ -130,6 +137,7 @@ class ModuleWriter final : public Surroundings {
   const llvm::Module& module_;
   Types types_;
   llvm::DenseMap<const llvm::GlobalValue*, Id> globals_;
+  llvm::SmallPtrSet<const llvm::GlobalVariable*, 4> initialising_;
   std::map<spv::BuiltIn, Id> built_ins_;
   std::map<Id, Id> input_pointers_;  // by what they point to
   Id extended_ = 0;
