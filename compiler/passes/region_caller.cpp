@@ -60,7 +60,7 @@ llvm::CallInst* emitFirstLane(const LaneRun& run) {
 llvm::CallInst* emitLanes(const LaneRun& run) {
   Builder& builder = run.builder;
   llvm::CallInst* call = nullptr;
-  llvm::MDNode* group = run.region.vector ? nullptr : run.region.access_group;
+  llvm::MDNode* group = run.region.goesToLoopVectoriser() ? run.region.access_group : nullptr;
   emitLaneLoops(builder, run.caller.localSize(), group, [&](const Lane& lane) {
     call = run.caller.call(builder, run.region.function, lane, run.slots, run.slot_results);
     if (run.range) {
@@ -168,7 +168,7 @@ void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*
         if (count) return takeOutcome(run, callTail(run, lane, count), lane, count);
         llvm::Function* whole = width == vector.width ? vector.whole : vector.several;
         calls.push_back(run.caller.call(builder, whole, lane, run.slots, run.slot_results));
-        takeOutcome(run, calls.back(), lane, count);
+        takeOutcome(run, calls.back(), lane, nullptr);
       });
   builder.CreateBr(done);
   builder.SetInsertPoint(done);

@@ -24,6 +24,7 @@ struct VectorRegion {
   unsigned width = 0;
   unsigned several_width = 0;
   unsigned least_lanes = 1;        // in a row, for which vectors are worth it
+  bool shares_rows = false;        // shorter rows are LLVM's vectoriser's
   bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31 (an odd
                                    // one: or near it)
 };
@@ -39,6 +40,8 @@ struct Region {
   bool for_all_lanes = false;            // what one lane does is all there is to do
   llvm::MDNode* access_group = nullptr;  // of the accesses that lanes may do in any order
   std::optional<VectorRegion> vector;
+
+  bool goesToLoopVectoriser() const { return !vector || vector->shares_rows; }
 };
 
 struct SplitKernel {
