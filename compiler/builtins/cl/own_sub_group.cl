@@ -32,7 +32,6 @@ INLINE Member self(void) {
   const uint members = __weft_members();
   return (Member){__weft_lane(), members, ~0u >> (32 - members)};
 }
-INLINE uint first_lane(uint mask) { return (uint)ctz(mask); }
 INLINE bool has(uint mask, uint lane) { return mask >> lane & 1; }
 
 OVERLOAD uint __weft_own_get_sub_group_size(void) { return __weft_members(); }
@@ -98,7 +97,7 @@ OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scop
     T result = (T)(identity);                                                \
     bool any = false;                                                        \
     for (uint rest = mask; rest; rest &= rest - 1) {                         \
-      const uint lane = first_lane(rest);                                        \
+      const uint lane = lowest(rest);                                        \
       const T next = take_##T(x, lane, mask);                                \
       if (lane >= end) continue;                                             \
       result = any ? (T)COMBINE_##name(result, next) : next;                 \
@@ -140,7 +139,7 @@ OVERLOAD int __weft_own_sub_group_any(int predicate) {
   return __weft_ballot(predicate, self().all) != 0;
 }
 
-OVERLOAD int __weft_own_sub_group_elect(void) { return self().lane == first_lane(__weft_here()); }
+OVERLOAD int __weft_own_sub_group_elect(void) { return self().lane == lowest(__weft_here()); }
 OVERLOAD int __weft_own_sub_group_non_uniform_all(int predicate) {
   const uint mask = __weft_here();
   return __weft_ballot(predicate, mask) == mask;
@@ -168,7 +167,7 @@ OVERLOAD uint4 __weft_own_sub_group_ballot(int predicate) {
 #define DEFINE_SCALAR(T)                                                              \
   OVERLOAD T __weft_own_sub_group_broadcast_first(T x) {                              \
     const uint mask = __weft_here();                                                  \
-    return take_##T(x, first_lane(mask), mask);                                           \
+    return take_##T(x, lowest(mask), mask);                                           \
   }                                                                                   \
   DEFINE_EXCHANGE(shuffle, T, source, (T x, uint source))                             \
   DEFINE_EXCHANGE(shuffle_xor, T, LANE ^ mask, (T x, uint mask))                      \
@@ -178,7 +177,7 @@ OVERLOAD uint4 __weft_own_sub_group_ballot(int predicate) {
   DEFINE_EXCHANGE(clustered_rotate, T, ROTATED(cluster), (T x, int delta, uint cluster)) \
   OVERLOAD int __weft_own_sub_group_non_uniform_all_equal(T x) {                      \
     const uint mask = __weft_here();                                                  \
-    const T first = take_##T(x, first_lane(mask), mask);                                  \
+    const T first = take_##T(x, lowest(mask), mask);                                  \
     return __weft_ballot(x == first, mask) == mask;                                   \
   }
 #define DEFINE_TYPE(T)         \

@@ -54,9 +54,10 @@ void FunctionWriter::load(const Instruction& instruction) {
   const auto& load = llvm::cast<llvm::LoadInst>(instruction);
   if (load.getType()->isIntOrIntVectorTy(1)) refuse("an instruction", instruction);
   const Id pointer = typed(load.getPointerOperand(), load.getType());
-  if (load.isAtomic()) needAtomics(load.getType());
-  if (load.isAtomic())
+  if (load.isAtomic()) {
+    needAtomics(load.getType());
     return define(instruction, Op::OpAtomicLoad, {pointer, number(device_scope), number(relaxed)});
+  }
   std::vector<uint32_t> words{pointer};
   llvm::append_range(words, access(load.getAlign(), load.isVolatile()));
   define(instruction, Op::OpLoad, words);
@@ -67,10 +68,11 @@ void FunctionWriter::store(const Instruction& instruction) {
   const llvm::Value* value = store.getValueOperand();
   if (value->getType()->isIntOrIntVectorTy(1)) refuse("an instruction", instruction);
   const Id pointer = typed(store.getPointerOperand(), value->getType());
-  if (store.isAtomic()) needAtomics(value->getType());
-  if (store.isAtomic())
+  if (store.isAtomic()) {
+    needAtomics(value->getType());
     return body_.add(Op::OpAtomicStore,
                      {pointer, number(device_scope), number(relaxed), id(value)});
+  }
   std::vector<uint32_t> words{pointer, id(value)};
   llvm::append_range(words, access(store.getAlign(), store.isVolatile()));
   body_.add(Op::OpStore, words);
