@@ -1,5 +1,7 @@
 // OpenCL C 6.15.16 where a group's work-items run at the same time. Those of one sub-group hand
-// their values to each other; each sub-group's result goes through local memory.
+// their values to each other; each sub-group's result goes through local memory. Scans take for
+// granted that a sub-group is a stretch of the group's linear ids, in their order, and the next one
+// the next stretch. So it is where Weft makes the sub-groups; SPIR-V leaves it to the driver.
 #include "combine.def"
 #include "types.def"
 
