@@ -107,12 +107,17 @@ class SharedEvent {
       : context_(std::move(context)), event_(event) {}
   SharedEvent(const SharedEvent&) = delete;
   SharedEvent& operator=(const SharedEvent&) = delete;
-  ~SharedEvent() { context_->events.give(event_); }
+  ~SharedEvent() {
+    if (!kept_.load(std::memory_order_acquire)) context_->events.give(event_);
+  }
   ze_event_handle_t get() const noexcept { return event_; }
+  // For good, because a list may still have its wait for the event before it: nobody may reset it.
+  void keep() noexcept { kept_.store(true, std::memory_order_release); }
 
  private:
   const std::shared_ptr<DeviceContext> context_;
   const ze_event_handle_t event_;
+  std::atomic<bool> kept_{false};
 };
 
 }  // namespace weft::level_zero

@@ -216,7 +216,7 @@ bool StreamCore::take(Flight& flight, ze_result_t& result) noexcept {
     ended_.store(mark.sequence, std::memory_order_release);
     locked->marks.pop_front();
     marks_.fetch_sub(1, std::memory_order_relaxed);
-    if (!mark.shared) context->events.give(mark.event);
+    giveBack(mark, locked->ended_result);
   }
   result = locked->ended_result;
   flight = std::move(front);
@@ -251,6 +251,29 @@ void StreamCore::finishRead(const Flight& flight) noexcept {
                      std::memory_order_release);
 }
 
+// An event that has not fired may do so later, when it would be another's.
+void StreamCore::giveBack(const Mark& mark, ze_result_t ended) noexcept {
+  if (mark.shared) {
+    if (ended != ZE_RESULT_SUCCESS) mark.shared->keep();
+  } else if (ended == ZE_RESULT_SUCCESS) {
+    context->events.give(mark.event);
+  }
+}
+
+// Without an event that tells so, the flight need not have ended on the device: what that may still
+// wait for or write stays out of the pools for as long as the context lives.
+void StreamCore::giveBack(Flight& flight, ze_result_t ended) noexcept {
+  if (ended == ZE_RESULT_SUCCESS) {
+    flight.borrowed.giveBack(*context);
+    context->events.give(flight.began);
+    context->times.give(reinterpret_cast<std::byte*>(flight.times));
+  } else {
+    for (const Before& before : flight.before)
+      if (before.event) before.event->keep();
+  }
+  flight.before.clear();
+}
+
 void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   const port::Nanoseconds now = hostNow();
   const bool known = flight.times && result == ZE_RESULT_SUCCESS;
@@ -260,10 +283,7 @@ void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   last_end_ = end;
   if (flight.result == ZE_RESULT_SUCCESS) flight.result = result;
   if (flight.borrowed.to_host) finishRead(flight);
-  flight.borrowed.giveBack(*context);
-  flight.before.clear();
-  context->events.give(flight.began);
-  context->times.give(reinterpret_cast<std::byte*>(flight.times));
+  giveBack(flight, result);
   pending_.fetch_sub(1, std::memory_order_relaxed);
   port::Operation& operation = *flight.operation;
   if (operation.wants_start && flight.told_start == 0) operation.started(start);

@@ -1,8 +1,8 @@
 // What an in-order stream consists of: operations on the device, the events that tell how far it
 // has got with them, and operations that wait for the host. What an operation is behind in other
 // streams of the device becomes a wait of the device's for such an event, which is not given back
-// before that wait has ended. Outlives port::Stream when that is
-// destroyed from within finished().
+// before that wait has ended, and never where nothing tells that it has. Outlives port::Stream when
+// that is destroyed from within finished().
 //
 // Whoever submits appends to the command list, as long as nothing before needs the host. What does
 // (a large copy of the host's memory, a kernel that prints, a call) is done by the stream's thread
@@ -124,6 +124,8 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   // `written`: by the device, as far as the start.
   port::Nanoseconds startOf(const Flight& flight, bool written,
                             port::Nanoseconds now) const noexcept;
+  void giveBack(const Mark& mark, ze_result_t ended) noexcept;
+  void giveBack(Flight& flight, ze_result_t ended) noexcept;
   void complete(Flight& flight, ze_result_t result) noexcept;
   void tellStartOfOldest() noexcept;
   bool waitForWork() noexcept;

@@ -27,7 +27,8 @@ void readFaults(const std::string& text, Faults& faults) {
   const Row rows[] = {{"copies", faults.copies},
                       {"launches", faults.launches},
                       {"allocations", faults.allocations},
-                      {"kernels", faults.kernels}};
+                      {"kernels", faults.kernels},
+                      {"signals", faults.signals}};
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');)
     for (const Row& row : rows) {

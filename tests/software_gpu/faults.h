@@ -1,4 +1,4 @@
-// What tests make software GPUs do wrong. Exported by the runtime as weftSoftwareGpuFaults().
+// What tests make software GPUs do wrong. Exported by both runtimes as weftSoftwareGpuFaults().
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@ struct Fault {
 struct Faults {
   Fault copies, launches, allocations;  // the call fails
   Fault kernels;                        // the launch succeeds, and then the device is lost
+  Fault signals;                        // Level Zero: appending what signals an event fails
   std::atomic<bool> lost{false};        // every device is lost for as long as this is set
   std::atomic<int> alive{0};            // handles and allocations that were not given back
 };

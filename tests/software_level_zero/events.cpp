@@ -44,6 +44,7 @@ ze_result_t append(ze_command_list_handle_t list, ze_event_handle_t signal, uint
   if (!list) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
   Stream& stream = of<ZeList>(list).stream;
   if (const ze_result_t result = state(stream.device()); result != ok) return result;
+  if (signal && machine().faults.signals.strikes()) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   std::vector<std::shared_ptr<ZeEvent>> awaited;
   for (uint32_t i = 0; i < wait_count; ++i) awaited.push_back(of<ZeEventOfPool>(waits[i]).event);
   const auto end = signal ? of<ZeEventOfPool>(signal).event : nullptr;
@@ -108,3 +109,7 @@ ze_result_t appendWriteGlobalTimestamp(ze_command_list_handle_t list, uint64_t* 
 
 }  // namespace entry
 }  // namespace weft::software
+
+extern "C" [[gnu::visibility("default")]] weft::software::Faults* weftSoftwareGpuFaults() {
+  return &weft::software::machine().faults;
+}

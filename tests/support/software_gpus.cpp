@@ -1,5 +1,7 @@
 #include "tests/support/software_gpus.h"
 
+#include <dlfcn.h>
+
 #include "backends/hip/backend.h"
 #include "backends/level_zero/backend.h"
 
@@ -14,6 +16,12 @@ std::unique_ptr<port::Backend> softwareGpus() {
 std::unique_ptr<port::Backend> softwareLevelZero() {
   const std::string library = WEFT_SOFTWARE_LEVEL_ZERO;
   return library.empty() ? nullptr : level_zero::makeBackend(library, nullptr);
+}
+
+software::Faults* softwareLevelZeroFaults() {
+  void* const driver = dlopen(WEFT_SOFTWARE_LEVEL_ZERO, RTLD_NOW | RTLD_LOCAL);
+  void* const get = driver ? dlsym(driver, "weftSoftwareGpuFaults") : nullptr;
+  return get ? reinterpret_cast<software::GetFaults>(get)() : nullptr;
 }
 
 }  // namespace weft::test
