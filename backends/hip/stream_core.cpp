@@ -63,10 +63,11 @@ void StreamCore::submit(port::Operation& operation) noexcept {
 }
 
 void StreamCore::makeAwaitable(uint64_t number, HostParts& left) noexcept {
-  if (completed_.load(std::memory_order_acquire) >= number) return;
   const std::lock_guard ordered(submitting_);
+  // Of an operation that has ended, too: what it follows in other streams may be left undone yet.
   order_.addLeft(number, left);
-  if (event_recorded_ < number) closeAll(false);
+  if (completed_.load(std::memory_order_acquire) < number && event_recorded_ < number)
+    closeAll(false);
 }
 
 Status StreamCore::hold(StreamHandle other, uint64_t number, bool& held) noexcept {

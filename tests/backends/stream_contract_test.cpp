@@ -168,10 +168,12 @@ TEST_P(StreamContract, CopiesOfTheHostsMemoryRunBehindOthers) {
   }
 }
 
+enum class Link { none, kernel, ended_kernel };
+
 struct CopyPair {
   size_t first, second;  // bytes
   bool writes;           // the second is from the host's memory
-  bool indirect;         // by a kernel of a third stream
+  Link between;          // in a third stream
   bool observed;         // what stands before the first
 };
 
@@ -200,10 +202,11 @@ void copyBehindCopy(port::Device& device, port::Module& module, const CopyPair& 
   if (!pair.observed) busy.timed = busy.observed = busy.wants_start = false;
   const port::Operation* const behind[] = {&first, &middle};
   middle.behind = {&behind[0], 1};
-  second.behind = {&behind[pair.indirect], 1};
+  second.behind = {&behind[pair.between != Link::none], 1};
   queue->submit(busy);
   queue->submit(first);
   between->submit(middle);
+  ASSERT_TRUE(pair.between != Link::ended_kernel || middle.wait());
   last->submit(second);
   for (TestOperation* each : {&busy, &first, &middle, &second}) ASSERT_TRUE(each->wait());
   if (pair.writes) run(*last, copyToHost(*other, twos.data(), most));
@@ -220,12 +223,12 @@ TEST_P(StreamContract, CopiesOfTheSameHostMemoryRunBehindEachOther) {
   for (const size_t first : copy_sizes)
     for (const size_t second : copy_sizes)
       for (const bool writes : {false, true})
-        for (const bool indirect : {false, true})
+        for (const Link between : {Link::none, Link::kernel, Link::ended_kernel})
           for (const bool observed : {false, true}) {
             SCOPED_TRACE(std::to_string(first) + (writes ? " B, write " : " B, read ") +
-                         std::to_string(second) + " B" + (indirect ? ", indirect" : "") +
+                         std::to_string(second) + " B, link " + std::to_string(int(between)) +
                          (observed ? ", observed" : ""));
-            copyBehindCopy(*device, *module, {first, second, writes, indirect, observed});
+            copyBehindCopy(*device, *module, {first, second, writes, between, observed});
           }
 }
 
