@@ -138,7 +138,7 @@ TEST_F(SplitLaunchTest, OneLaunchAloneTellsTheSpeed) {
     return dynamic_cast<const PartedCommand&>(event).executedParts().size();
   };
   iterate(3);
-  runAll();
+  runAll(std::chrono::milliseconds(1));
   ASSERT_EQ(events.size(), 3u);
   EXPECT_EQ(partsOf(*events[0]), 1u);
   EXPECT_EQ(partsOf(*events[1]), 1u);  // another kernel, not seen before
@@ -159,11 +159,11 @@ TEST_F(SplitLaunchTest, AFailedOneIsMeasuredAgain) {
   const auto failed = once();
   const size_t first = fakes->device(0).able() > 0 ? 0 : 1;
   ASSERT_TRUE(fakes->device(first).fail(CL_OUT_OF_RESOURCES));
-  runAll();
+  runAll(std::chrono::milliseconds(1));
   ASSERT_LT(failed->status(), 0);
   for (const size_t parts : {1u, 2u}) {
     const auto next = once();
-    runAll();
+    runAll(std::chrono::milliseconds(1));
     ASSERT_EQ(next->status(), CL_COMPLETE);
     EXPECT_EQ(dynamic_cast<const PartedCommand&>(*next).executedParts().size(), parts);
   }

@@ -21,7 +21,7 @@ class UnifiedMachine : public testing::Test {
   void start(bool manual, const std::vector<FakeKernelInfo>& kernels) {
     setenv("WEFT_UNIFIED", "1", 1);
     setenv("WEFT_UNIFIED_SPLIT", split, 1);
-    setenv("WEFT_CACHE_DIR", testing::TempDir().c_str(), 1);
+    setenv("WEFT_CACHE", "0", 1);  // what earlier runs measured would count
     auto backend = std::make_unique<FakeBackend>(std::vector{member(manual), member(manual)});
     fakes = backend.get();
     std::vector<std::unique_ptr<port::Backend>> backends;
@@ -39,8 +39,7 @@ class UnifiedMachine : public testing::Test {
   void TearDown() override {
     events.clear();
     if (queue) queue.detach()->releaseHandle();
-    for (const char* name : {"WEFT_UNIFIED", "WEFT_UNIFIED_SPLIT", "WEFT_CACHE_DIR"})
-      unsetenv(name);
+    for (const char* name : {"WEFT_UNIFIED", "WEFT_UNIFIED_SPLIT", "WEFT_CACHE"}) unsetenv(name);
   }
 
   Ref<Queue> newQueue(cl_command_queue_properties properties,
@@ -75,14 +74,14 @@ class UnifiedMachine : public testing::Test {
     while (fakes->device(0).finishAll() + fakes->device(1).finishAll() > 0) {
     }
   }
-  // One after the other, each for a millisecond.
-  void runAll() const {
+  // One after the other, each for so long.
+  void runAll(std::chrono::nanoseconds length) const {
     while (pending() > 0)
       for (const size_t i : {0, 1}) {
         FakeDevice& fake = fakes->device(i);
         while (fake.start()) {
         }
-        fake.clock().advance(1'000'000);
+        fake.clock().advance(static_cast<port::Nanoseconds>(length.count()));
         fake.finishAny(0);
       }
   }

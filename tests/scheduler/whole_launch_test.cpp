@@ -24,6 +24,8 @@ class WholeLaunchTest : public UnifiedMachine {
     std::vector<uint8_t> zeros(bytes);
     return buffer(bytes, zeros.data());
   }
+  // So long that what the test itself takes does not count.
+  void runAll() const { UnifiedMachine::runAll(std::chrono::seconds(1)); }
   // How long it takes becomes known.
   void measure() {
     const Ref<Buffer> scratch = zeroed();
