@@ -38,15 +38,17 @@ class UnifiedMachine : public testing::Test {
   }
   void TearDown() override {
     events.clear();
-    if (queue) queue.detach()->releaseHandle();
+    queue = nullptr;
+    for (Ref<Queue>& each : queues_) each.detach()->releaseHandle();
+    queues_.clear();
     for (const char* name : {"WEFT_UNIFIED", "WEFT_UNIFIED_SPLIT", "WEFT_CACHE"}) unsetenv(name);
   }
 
   Ref<Queue> newQueue(cl_command_queue_properties properties,
                       SplitPolicy policy = SplitPolicy::automatic) const {
     const auto value = static_cast<cl_queue_properties>(policy);
-    return make<Queue>(context, device, properties,
-                       std::vector<cl_queue_properties>{split_policy, value, 0});
+    return queues_.emplace_back(make<Queue>(
+        context, device, properties, std::vector<cl_queue_properties>{split_policy, value, 0}));
   }
   Ref<Buffer> buffer(size_t size, void* data) const {
     return make<Buffer>(context, CL_MEM_COPY_HOST_PTR, size, data,
@@ -118,6 +120,8 @@ class UnifiedMachine : public testing::Test {
   std::vector<Ref<Event>> events;
 
  private:
+  mutable std::vector<Ref<Queue>> queues_;  // with the application's reference
+
   FakeOptions member(bool manual) const {
     FakeOptions options;
     options.memory_bytes = memory_bytes;
