@@ -289,11 +289,4 @@ int run(size_t scale) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run(argc > 1 ? std::max(std::stoul(argv[1]), 1ul) : 1);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "weft-bench-placement: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int argc, char** argv) { return weft::bench::runScaled(argc, argv, run); }

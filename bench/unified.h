@@ -1,6 +1,8 @@
 // The platform's unified device, and what it is made of.
 #pragma once
 
+#include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -35,6 +37,16 @@ inline UnifiedDevice findUnifiedDevice() {
     return found;
   }
   throw std::runtime_error("there is no unified device: set WEFT_UNIFIED=1");
+}
+
+// A program of one optional argument, how large it is to be: 1 or more. Gives its exit status.
+inline int runScaled(int argc, char** argv, int (*run)(size_t scale)) {
+  try {
+    return run(argc > 1 ? std::max(std::stoul(argv[1]), 1ul) : 1);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
 }
 
 }  // namespace weft::bench

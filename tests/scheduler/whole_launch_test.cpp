@@ -33,6 +33,17 @@ class WholeLaunchTest : public UnifiedMachine {
     runAll();
     for (const size_t i : {0, 1}) fakes->device(i).clearLog();
   }
+  // One on each of so many buffers, to their end.
+  std::vector<Ref<Buffer>> launchApart(Queue& on, size_t count) {
+    std::vector<Ref<Buffer>> buffers;
+    for (size_t i = 0; i < count; ++i) {
+      buffers.push_back(zeroed());
+      events.push_back(launchOn(on, "increment", {buffers.back().get()}));
+    }
+    runAll();
+    for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
+    return buffers;
+  }
   size_t launchesOn(size_t index) const {
     const auto log = fakes->device(index).log();
     return size_t(std::ranges::count(log, FakeRecord::Kind::launch, &FakeRecord::kind));
@@ -48,13 +59,7 @@ TEST_F(WholeLaunchTest, WhatDoesNotDependIsSpread) {
   start();
   measure();
   const auto unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  std::vector<Ref<Buffer>> buffers;
-  for (int i = 0; i < 6; ++i) {
-    buffers.push_back(zeroed());
-    events.push_back(launchOn(*unordered, "increment", {buffers.back().get()}));
-  }
-  runAll();
-  for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
+  const auto buffers = launchApart(*unordered, 6);
   EXPECT_EQ(launchesOn(0), 3u);
   EXPECT_EQ(launchesOn(1), 3u);
   for (const auto& one : buffers) EXPECT_EQ(contents(*one), std::vector<uint8_t>(bytes, 1));
@@ -120,12 +125,7 @@ TEST_F(WholeLaunchTest, WhatHadToWaitIsMeasured) {
   runAll();
   for (const size_t i : {0, 1}) fakes->device(i).clearLog();
   const auto unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  std::vector<Ref<Buffer>> buffers;
-  for (int i = 0; i < 6; ++i) {
-    buffers.push_back(zeroed());
-    launchOn(*unordered, "increment", {buffers.back().get()});
-  }
-  runAll();
+  launchApart(*unordered, 6);
   EXPECT_EQ(launchesOn(0), 3u);
   EXPECT_EQ(launchesOn(1), 3u);
 }
@@ -157,13 +157,8 @@ TEST_F(WholeLaunchTest, BytesThatWentElsewhereAreUsedThere) {
 TEST_F(WholeLaunchTest, AQueueThatNeverDividesStaysAtHome) {
   start();
   measure();
-  std::vector<Ref<Buffer>> buffers;
   const auto unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, SplitPolicy::never);
-  for (int i = 0; i < 4; ++i) {
-    buffers.push_back(zeroed());
-    launchOn(*unordered, "increment", {buffers.back().get()});
-  }
-  runAll();
+  launchApart(*unordered, 4);
   EXPECT_EQ(launchesOn(0), 4u);
   EXPECT_EQ(launchesOn(1), 0u);
 }
