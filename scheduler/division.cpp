@@ -62,12 +62,11 @@ Division::Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> ar
 }
 
 std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kernel,
+                                         const std::shared_ptr<Experience>& experience,
                                          const Ref<ArgumentSet>& arguments,
                                          const port::LaunchRecord& record) {
   using Mode = SplitSetting::Mode;
   const Mode mode = splitModeOf(queue);
-  if (mode == Mode::never) return nullptr;
-  auto experience = Experience::of({queue.device(), kernel, record}, kernel);
   const bool free = mode == Mode::guided;
   if (free) {
     if (experience->state().lock()->verdict.leaveWhole()) return nullptr;

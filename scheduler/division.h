@@ -23,6 +23,7 @@ class Division {
  public:
   // Null when it is one command's: it cannot be divided, or it is known not to pay.
   static std::shared_ptr<Division> make(Queue& queue, const DeviceKernel& kernel,
+                                        const std::shared_ptr<Experience>& experience,
                                         const Ref<ArgumentSet>& arguments,
                                         const port::LaunchRecord& record);
 

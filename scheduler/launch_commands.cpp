@@ -7,6 +7,7 @@
 #include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
+#include "scheduler/knowledge.h"
 #include "scheduler/launch_command.h"
 #include "scheduler/split_launch.h"
 #include "scheduler/whole_launch.h"
@@ -136,11 +137,13 @@ Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, Wai
   const auto whole = [&](WaitList after) {
     return enqueueCommand<LaunchCommand>(after, queue, type, LaunchWork(launch));
   };
-  if (!queue.device().members().empty()) {
+  if (!queue.device().members().empty() && splitModeOf(queue) != SplitSetting::Mode::never) {
     const DeviceKernel& code = *kernel.on(queue.device());
-    if (auto split = enqueueSplit(waits, queue, type, code, launch.arguments, launch.record, whole))
+    const auto experience = Experience::of({queue.device(), code, launch.record}, code);
+    if (auto split = enqueueSplit(waits, queue, type, code, experience, launch.arguments,
+                                  launch.record, whole))
       return split;
-    if (auto placed = enqueueWhole(waits, queue, type, code, launch)) return placed;
+    if (auto placed = enqueueWhole(waits, queue, type, experience, launch)) return placed;
   }
   return enqueueCommand<LaunchCommand>(waits, queue, type, std::move(launch));
 }

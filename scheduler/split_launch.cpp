@@ -374,9 +374,10 @@ void SplitLaunch::ended(size_t member, const Slice& slice, cl_int status, uint64
 }  // namespace
 
 Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
-                        const DeviceKernel& kernel, const Ref<ArgumentSet>& arguments,
-                        const port::LaunchRecord& record, const LaunchWay& whole) {
-  auto division = Division::make(queue, kernel, arguments, record);
+                        const DeviceKernel& kernel, const std::shared_ptr<Experience>& experience,
+                        const Ref<ArgumentSet>& arguments, const port::LaunchRecord& record,
+                        const LaunchWay& whole) {
+  auto division = Division::make(queue, kernel, experience, arguments, record);
   if (!division) return nullptr;
   keepMeasurementsSoon(queue.context().platform());
   const auto divided = [&](WaitList after) {

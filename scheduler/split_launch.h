@@ -3,6 +3,7 @@
 
 #include "core/kernel.h"
 #include "scheduler/event.h"
+#include "scheduler/experience.h"
 #include "scheduler/queue.h"
 #include "scheduler/split_check.h"
 
@@ -12,7 +13,8 @@ namespace weft {
 // it does not pay; null when it has to stay whole. What is enqueued is one command: its event
 // completes with its last part. `whole` enqueues it undivided, for a checking mode.
 Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
-                        const DeviceKernel& kernel, const Ref<ArgumentSet>& arguments,
-                        const port::LaunchRecord& record, const LaunchWay& whole);
+                        const DeviceKernel& kernel, const std::shared_ptr<Experience>& experience,
+                        const Ref<ArgumentSet>& arguments, const port::LaunchRecord& record,
+                        const LaunchWay& whole);
 
 }  // namespace weft

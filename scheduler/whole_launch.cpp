@@ -129,6 +129,8 @@ std::vector<Candidate> WholeLaunch::candidates(uint64_t now) const {
   const auto estimated = [&](size_t i) {
     return estimatedItemTime(members()[i].device->capabilities());
   };
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].free_ns = State::of(context()).expectedLoad(*members()[i].device).lock()->remaining(now);
   const auto seen = experience_->state().lock();
   const auto known = std::ranges::max_element(seen->alone, {}, [](const Experience::Alone& alone) {
     return (alone.ns > 0) + alone.measured;
@@ -137,8 +139,6 @@ std::vector<Candidate> WholeLaunch::candidates(uint64_t now) const {
   for (size_t i = 0; i < all.size(); ++i) {
     const Experience::Alone& alone = seen->alone[experience_->kindOf(i)];
     Candidate& candidate = all[i];
-    candidate.free_ns =
-        State::of(context()).expectedLoad(*members()[i].device).lock()->remaining(now);
     candidate.measured = alone.ns > 0;
     if (alone.ns > 0)
       candidate.execution_ns = alone.ns;
@@ -272,10 +272,8 @@ bool mayRunElsewhere(const LaunchWork& launch) {
 }  // namespace
 
 Ref<Event> enqueueWhole(WaitList waits, Queue& queue, cl_command_type type,
-                        const DeviceKernel& kernel, const LaunchWork& launch) {
-  if (splitModeOf(queue) == SplitSetting::Mode::never || !mayRunElsewhere(launch)) return nullptr;
-  auto experience = Experience::of({queue.device(), kernel, launch.record}, kernel);
-  if (experience->members().size() < 2) return nullptr;
+                        std::shared_ptr<Experience> experience, const LaunchWork& launch) {
+  if (!mayRunElsewhere(launch) || experience->members().size() < 2) return nullptr;
   return enqueueCommand<WholeLaunch>(waits, queue, type, launch, std::move(experience));
 }
 

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "scheduler/event.h"
+#include "scheduler/experience.h"
 #include "scheduler/work.h"
 
 namespace weft {
 
 // Null where it is the queue's own device, the first member, that has to run it.
 Ref<Event> enqueueWhole(WaitList waits, Queue& queue, cl_command_type type,
-                        const DeviceKernel& kernel, const LaunchWork& launch);
+                        std::shared_ptr<Experience> experience, const LaunchWork& launch);
 
 }  // namespace weft
