@@ -45,11 +45,15 @@ TEST(LevelZeroStream, ListsComePastWhatFailedOperationsWaitFor) {
   const port::Operation* const behind[] = {&before};
   failing.behind = behind;
   one->submit(before);
+  // What tells of the first operation's end is refused, too, should the stream's thread ask for it
+  // before the second is there.
+  std::atomic<int>& refused = softwareLevelZeroFaults()->signals.failing;
+  refused = 2;
   two->submit(holding);
-  softwareLevelZeroFaults()->signals.failing = 1;
   two->submit(failing);
   EXPECT_TRUE(failing.wait());
   EXPECT_LT(failing.status, 0);
+  refused = 0;
   run(*three, sets.whole());
   EXPECT_TRUE(before.wait());
   // The events of the first stream are used again.
