@@ -78,12 +78,138 @@ void emitRows(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& loc
   z.close(loopProperties(builder.getContext(), nullptr));
 }
 
-// Vectors of one width in each row.
-struct VectorStretch {
-  unsigned width;
-  llvm::Value* begin;
-  llvm::Value* count;
+// The lanes of a work-group in blocks.
+class BlockLoops {
+ public:
+  BlockLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
+             const LaneBlockEmitter& emit)
+      : builder_(builder), local_size_(local_size), emit_(emit) {}
+
+  void run(llvm::ArrayRef<LaneBlock> blocks);
+
+ private:
+  // Vectors of one width in each row.
+  struct Stretch {
+    unsigned width;
+    llvm::Value* begin;
+    llvm::Value* count;
+  };
+  struct Division {
+    llvm::SmallVector<Stretch, 2> stretches;
+    llvm::Value *rest_begin, *rest;
+  };
+
+  Division divide(const LaneBlock& block);
+  void emitBlock(const LaneBlock& block, const Division& division, const Lane& first);
+  void emitIf(llvm::Value* count, llvm::function_ref<void()> emit);
+  Lane moved(const Lane& lane, llvm::Value* x, llvm::Value* y);
+  BasicBlock* newBlock(const char* name) {
+    return BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
+  }
+
+  llvm::IRBuilder<>& builder_;
+  const std::array<llvm::Value*, 3>& local_size_;
+  const LaneBlockEmitter& emit_;
 };
+
+BlockLoops::Division BlockLoops::divide(const LaneBlock& block) {
+  Division result;
+  llvm::Value* begin = builder_.getInt64(0);
+  llvm::Value* rest = local_size_[0];
+  for (const unsigned width : block.widths) {
+    llvm::Value* count = builder_.CreateUDiv(rest, builder_.getInt64(width));
+    result.stretches.push_back({width, begin, count});
+    llvm::Value* lanes = builder_.CreateMul(count, builder_.getInt64(width), "", true, true);
+    begin = builder_.CreateAdd(begin, lanes, "", true, true);
+    rest = builder_.CreateSub(rest, lanes, "", true, true);
+  }
+  result.rest_begin = begin;
+  result.rest = rest;
+  return result;
+}
+
+void BlockLoops::emitIf(llvm::Value* count, llvm::function_ref<void()> emit) {
+  BasicBlock *some = newBlock("some"), *next = newBlock("next");
+  builder_.CreateCondBr(builder_.CreateIsNotNull(count), some, next);
+  builder_.SetInsertPoint(some);
+  emit();
+  builder_.CreateBr(next);
+  builder_.SetInsertPoint(next);
+}
+
+// The lane that is `x` further in its row, `y` rows on.
+Lane BlockLoops::moved(const Lane& lane, llvm::Value* x, llvm::Value* y) {
+  const auto sum = [&](llvm::Value* a, llvm::Value* b) {
+    return builder_.CreateAdd(a, b, "lane", true, true);
+  };
+  llvm::Value* place = sum(lane.lane, builder_.CreateMul(y, local_size_[0], "", true, true));
+  return {{sum(lane.local_id[0], x), sum(lane.local_id[1], y), lane.local_id[2]}, sum(place, x)};
+}
+
+void BlockLoops::emitBlock(const LaneBlock& block, const Division& division, const Lane& first) {
+  llvm::Value* zero = builder_.getInt64(0);
+  for (const Stretch& stretch : division.stretches)
+    emitIf(stretch.count, [&] {
+      CountedLoop loop(builder_, stretch.count, "vector");
+      llvm::Value* step =
+          builder_.CreateMul(loop.counter(), builder_.getInt64(stretch.width), "", true, true);
+      llvm::Value* x = builder_.CreateAdd(stretch.begin, step, "", true, true);
+      // Values that are the same in all vectors of a row would otherwise be kept for the next one,
+      // those of all rows: more than there are registers.
+      if (block.rows > 1)
+        builder_.CreateFence(llvm::AtomicOrdering::AcquireRelease, llvm::SyncScope::SingleThread);
+      emit_.vectors(moved(first, x, zero), block, stretch.width);
+      loop.close(loopProperties(builder_.getContext(), nullptr));
+    });
+  emitIf(division.rest, [&] {
+    if (block.rows == 1) return emit_.rest(moved(first, division.rest_begin, zero), division.rest);
+    CountedLoop row(builder_, builder_.getInt64(block.rows), "row");
+    emit_.rest(moved(first, division.rest_begin, row.counter()), division.rest);
+    row.close(loopProperties(builder_.getContext(), nullptr));
+  });
+}
+
+void BlockLoops::run(llvm::ArrayRef<LaneBlock> blocks) {
+  llvm::SmallVector<Division, 3> divisions;
+  for (const LaneBlock& block : blocks) divisions.push_back(divide(block));
+  llvm::Value* zero = builder_.getInt64(0);
+  CountedLoop z(builder_, local_size_[2], "z");
+  BasicBlock *before = builder_.GetInsertBlock(), *header = newBlock("y"),
+             *latch = newBlock("y.next");
+  builder_.CreateBr(header);
+  builder_.SetInsertPoint(header);
+  llvm::PHINode* y = builder_.CreatePHI(builder_.getInt64Ty(), 2, "y");
+  y->addIncoming(zero, before);
+  llvm::Value* row = builder_.CreateMul(z.counter(), local_size_[1], "", true, true);
+  row = builder_.CreateAdd(row, y, "", true, true);
+  const Lane first{{zero, y, z.counter()}, builder_.CreateMul(row, local_size_[0], "", true, true)};
+  llvm::SmallVector<std::pair<llvm::Value*, BasicBlock*>, 3> nexts;
+  for (auto [block, division] : llvm::zip_equal(blocks, divisions)) {
+    BasicBlock* other = nullptr;
+    llvm::Value* next = builder_.CreateAdd(y, builder_.getInt64(block.rows), "", true, true);
+    if (block.rows > 1) {
+      llvm::Value* suits = builder_.CreateICmpULE(next, local_size_[1]);
+      if (llvm::Value* more = emit_.suits(first, block)) suits = builder_.CreateAnd(suits, more);
+      BasicBlock* here = newBlock("rows");
+      other = newBlock("other");
+      builder_.CreateCondBr(suits, here, other);
+      builder_.SetInsertPoint(here);
+    }
+    emitBlock(block, division, first);
+    nexts.push_back({next, builder_.GetInsertBlock()});
+    builder_.CreateBr(latch);
+    if (other) builder_.SetInsertPoint(other);
+  }
+  builder_.SetInsertPoint(latch);
+  llvm::PHINode* next = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+  for (auto [value, from] : nexts) next->addIncoming(value, from);
+  y->addIncoming(next, latch);
+  BasicBlock* after = newBlock("after");
+  builder_.CreateCondBr(builder_.CreateICmpULT(next, local_size_[1]), header, after)
+      ->setMetadata(llvm::LLVMContext::MD_loop, loopProperties(builder_.getContext(), nullptr));
+  builder_.SetInsertPoint(after);
+  z.close(loopProperties(builder_.getContext(), nullptr));
+}
 
 }  // namespace
 
@@ -95,46 +221,8 @@ void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* nam
 }
 
 void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
-                     llvm::ArrayRef<unsigned> widths,
-                     llvm::function_ref<void(const Lane&, unsigned, llvm::Value*)> emit) {
-  llvm::Function* function = builder.GetInsertBlock()->getParent();
-  const auto newBlock = [&](const char* name) {
-    return BasicBlock::Create(builder.getContext(), name, function);
-  };
-  llvm::SmallVector<VectorStretch, 2> stretches;
-  llvm::Value* begin = builder.getInt64(0);
-  llvm::Value* rest = local_size[0];
-  for (const unsigned width : widths) {
-    llvm::Value* count = builder.CreateUDiv(rest, builder.getInt64(width));
-    stretches.push_back({width, begin, count});
-    llvm::Value* lanes = builder.CreateMul(count, builder.getInt64(width), "", true, true);
-    begin = builder.CreateAdd(begin, lanes, "", true, true);
-    rest = builder.CreateSub(rest, lanes, "", true, true);
-  }
-  emitRows(builder, local_size, [&](const Lane& row) {
-    const auto laneAt = [&](llvm::Value* x) {
-      return Lane{{x, row.local_id[1], row.local_id[2]},
-                  builder.CreateAdd(row.lane, x, "lane", true, true)};
-    };
-    const auto emitIf = [&](llvm::Value* count, llvm::function_ref<void()> emit_some) {
-      BasicBlock *some = newBlock("some"), *next = newBlock("next");
-      builder.CreateCondBr(builder.CreateIsNotNull(count), some, next);
-      builder.SetInsertPoint(some);
-      emit_some();
-      builder.CreateBr(next);
-      builder.SetInsertPoint(next);
-    };
-    for (const VectorStretch& stretch : stretches)
-      emitIf(stretch.count, [&] {
-        CountedLoop loop(builder, stretch.count, "vector");
-        llvm::Value* step =
-            builder.CreateMul(loop.counter(), builder.getInt64(stretch.width), "", true, true);
-        emit(laneAt(builder.CreateAdd(stretch.begin, step, "", true, true)), stretch.width,
-             nullptr);
-        loop.close(loopProperties(builder.getContext(), nullptr));
-      });
-    emitIf(rest, [&] { emit(laneAt(begin), widths.back(), rest); });
-  });
+                     llvm::ArrayRef<LaneBlock> blocks, const LaneBlockEmitter& emit) {
+  BlockLoops(builder, local_size, emit).run(blocks);
 }
 
 void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,

@@ -19,12 +19,26 @@ struct Lane {
 void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
                    llvm::MDNode* access_group, llvm::function_ref<void(const Lane&)> emit);
 
-// The same with as many lanes at once as the first of `widths` says, then the next for what is left
-// of each row: `emit` gets the first lane, the width and null; and once more for the rest, if any,
-// with the number of lanes.
+// How many lanes run at once: of so many rows of dimension 1, the first of `widths` each, then the
+// next for what is left of the rows.
+struct LaneBlock {
+  unsigned rows = 1;
+  llvm::SmallVector<unsigned, 2> widths;
+};
+
+struct LaneBlockEmitter {
+  // May the rows from this lane on run as such a block? Null: yes. Not asked for one row.
+  llvm::function_ref<llvm::Value*(const Lane&, const LaneBlock&)> suits;
+  // Whole vectors of that width, from the first lane of the first row on.
+  llvm::function_ref<void(const Lane&, const LaneBlock&, unsigned)> vectors;
+  // What is left of one row: the number of lanes.
+  llvm::function_ref<void(const Lane&, llvm::Value*)> rest;
+};
+
+// The same for several lanes at once: the first of `blocks` that there are rows for and that suits,
+// and where none does the last one, which is of one row.
 void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
-                     llvm::ArrayRef<unsigned> widths,
-                     llvm::function_ref<void(const Lane&, unsigned, llvm::Value*)> emit);
+                     llvm::ArrayRef<LaneBlock> blocks, const LaneBlockEmitter& emit);
 
 // A loop over 0 to `count`, which is not 0.
 void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* name,

@@ -45,8 +45,11 @@ void removeDeadFunctions(const SplitKernel& split) {
   for (const Region& region : split.regions) {
     if (region.function->use_empty()) region.function->eraseFromParent();
     if (!region.vector) continue;
-    for (llvm::Function* vectors : {region.vector->whole, region.vector->several})
-      if (vectors && vectors->use_empty()) vectors->eraseFromParent();
+    for (const VectorRows& rows : region.vector->rows) {
+      if (rows.agreement && rows.agreement->use_empty()) rows.agreement->eraseFromParent();
+      for (const VectorRows::Form& form : rows.forms)
+        if (form.function->use_empty()) form.function->eraseFromParent();
+    }
   }
 }
 

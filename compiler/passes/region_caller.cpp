@@ -145,11 +145,40 @@ Value* suitsVectors(const LaneRun& run) {
   return builder.CreateAnd(suits, inOne(moved, widened, 2 * half));
 }
 
+const VectorRows& formsOf(const VectorRegion& vector, const LaneBlock& block) {
+  return *llvm::find_if(vector.rows,
+                        [&](const VectorRows& rows) { return rows.rows == block.rows; });
+}
+
+void emitBlocks(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& calls) {
+  const VectorRegion& vector = *run.region.vector;
+  llvm::SmallVector<LaneBlock, 2> blocks;
+  for (const VectorRows& rows : vector.rows) {
+    blocks.push_back({rows.rows, {}});
+    for (const VectorRows::Form& form : rows.forms) blocks.back().widths.push_back(form.width);
+  }
+  const auto call = [&](llvm::Function* function, const Lane& lane) {
+    calls.push_back(run.caller.call(run.builder, function, lane, run.slots, run.slot_results));
+    return calls.back();
+  };
+  const auto suits = [&](const Lane& first, const LaneBlock& block) -> Value* {
+    llvm::Function* agreement = formsOf(vector, block).agreement;
+    return agreement ? call(agreement, first) : nullptr;
+  };
+  const auto vectors = [&](const Lane& lane, const LaneBlock& block, unsigned width) {
+    for (const VectorRows::Form& form : formsOf(vector, block).forms)
+      if (form.width == width) return takeOutcome(run, call(form.function, lane), lane, nullptr);
+  };
+  const auto rest = [&](const Lane& lane, Value* count) {
+    takeOutcome(run, callTail(run, lane, count), lane, count);
+  };
+  emitVectorLoops(run.builder, run.caller.localSize(), blocks, {suits, vectors, rest});
+}
+
 }  // namespace
 
 void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& calls) {
   Builder& builder = run.builder;
-  const VectorRegion& vector = *run.region.vector;
   llvm::Function* function = builder.GetInsertBlock()->getParent();
   const auto newBlock = [&](const char* name) {
     return BasicBlock::Create(builder.getContext(), name, function);
@@ -160,16 +189,7 @@ void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*
   calls.push_back(emitLanes(run));
   builder.CreateBr(done);
   builder.SetInsertPoint(vectors);
-  llvm::SmallVector<unsigned, 2> widths;
-  if (vector.several) widths.push_back(vector.several_width);
-  widths.push_back(vector.width);
-  emitVectorLoops(
-      builder, run.caller.localSize(), widths, [&](const Lane& lane, unsigned width, Value* count) {
-        if (count) return takeOutcome(run, callTail(run, lane, count), lane, count);
-        llvm::Function* whole = width == vector.width ? vector.whole : vector.several;
-        calls.push_back(run.caller.call(builder, whole, lane, run.slots, run.slot_results));
-        takeOutcome(run, calls.back(), lane, nullptr);
-      });
+  emitBlocks(run, calls);
   builder.CreateBr(done);
   builder.SetInsertPoint(done);
 }

@@ -14,19 +14,28 @@ namespace weft::compiler {
 // To an id may be added that much, up or down, before it is narrowed to 32 bits.
 inline constexpr int64_t most_narrowed_offset = 1 << 20;
 
+// A region for the lanes of so many rows of dimension 1 at once, in vectors of one or more widths,
+// the widest first.
+struct VectorRows {
+  struct Form {
+    llvm::Function* function;
+    unsigned width;
+  };
+  unsigned rows = 1;
+  llvm::SmallVector<Form, 2> forms;
+  llvm::Function* agreement = nullptr;  // of the parameters: may these rows run so? null: always
+};
+
 // A region for several lanes at once. The parameters are the region's, for the first lane; the
-// tail's last one is an i64, how many lanes run. Where lanes may have different outcomes, both
-// return a vector of them.
+// tail's last one is an i64, how many lanes run. Where lanes may have different outcomes, all
+// return a vector of them, and rows run one by one.
 struct VectorRegion {
-  llvm::Function* whole = nullptr;
-  llvm::Function* tail = nullptr;
-  llvm::Function* several = nullptr;  // whole vectors together, where that is better; or null
-  unsigned width = 0;
-  unsigned several_width = 0;
-  unsigned least_lanes = 1;        // in a row, for which vectors are worth it
-  bool shares_rows = false;        // shorter rows are LLVM's vectoriser's
-  bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31 (an odd
-                                   // one: or near it)
+  llvm::SmallVector<VectorRows, 2> rows;  // most first; the last one is of one row
+  llvm::Function* tail = nullptr;         // for lanes of one row
+  unsigned least_lanes = 1;               // in a row, for which vectors are worth it
+  bool shares_rows = false;               // shorter rows are LLVM's vectoriser's
+  bool narrows_global_id = false;         // not for lanes on both sides of a multiple of 2^31 (an
+                                          // odd one: or near it)
 };
 
 // One region as a function of a lane: the body's parameters, then the value of each group slot,

@@ -100,8 +100,8 @@ bool waitsForTurns(const llvm::Loop& loop, const LaneShapes& shapes) {
   return longest >= shortest_wait && longest > wait_for_work * size / per_cycle;
 }
 
-// What the instruction of a loop keeps in registers for one vector; nothing if it is not for
-// several at once.
+}  // namespace
+
 std::optional<unsigned> registersFor(const Instruction& instruction, const LaneShapes& shapes,
                                      bool masked) {
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
@@ -130,8 +130,6 @@ std::optional<unsigned> registersFor(const Instruction& instruction, const LaneS
       return std::nullopt;
   }
 }
-
-}  // namespace
 
 FarLoads findFarLoads(llvm::Function& lane, const LaneShapes& shapes, llvm::DominatorTree& tree,
                       llvm::LoopInfo& loops) {

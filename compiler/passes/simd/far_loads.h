@@ -3,6 +3,8 @@
 // turns are gone before the next lane comes; all lanes at once they read it whole.
 #pragma once
 
+#include <optional>
+
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
@@ -22,5 +24,10 @@ FarLoads findFarLoads(llvm::Function& lane, const LaneShapes& shapes, llvm::Domi
 // no loop goes far but one waits for what its turn before computed.
 unsigned vectorsAtOnce(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                        const FarLoads& far, unsigned registers);
+
+// What the instruction keeps in registers for one vector, in a loop; nothing if it is not for
+// several at once.
+std::optional<unsigned> registersFor(const llvm::Instruction& instruction, const LaneShapes& shapes,
+                                     bool masked);
 
 }  // namespace weft::compiler

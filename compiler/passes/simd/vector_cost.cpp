@@ -36,7 +36,6 @@ constexpr double local_update = 4;             // an atomic of local memory, whi
 constexpr double far_line = 6;                 // a cache line for one element
 constexpr double division = 10;                // of integers
 constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
-constexpr double latency = 3;  // of floating-point arithmetic that waits for the turn before
 constexpr double strided_access = 3;
 constexpr double neighbour_test = 6;
 constexpr double loaded_row = 3.5;
@@ -68,9 +67,10 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
   return count * (gather_start + each * (count > 1 ? 2.2 : 1) * width);
 }
 
-// Both for all lanes.
-VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, bool masked,
-                  unsigned width) {
+}  // namespace
+
+VectorCost instructionCost(const Instruction& instruction, const LaneShapes& shapes, bool masked,
+                           unsigned width) {
   if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::BranchInst>(instruction)) return {0, 0};
   if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
     return {1.0 * width, accessCost(instruction, shapes, width)};
@@ -102,7 +102,6 @@ VectorCost costOf(const Instruction& instruction, const LaneShapes& shapes, bool
   return {1.0 * width * count, registers * count};
 }
 
-// Does a loop's next turn wait for this one's result? A sum, for one.
 bool isRecurrence(const Instruction& instruction, const Level& level) {
   if (!level.loop || !instruction.getType()->isFPOrFPVectorTy()) return false;
   return llvm::any_of(instruction.users(), [&](const llvm::User* user) {
@@ -112,24 +111,28 @@ bool isRecurrence(const Instruction& instruction, const Level& level) {
   });
 }
 
-}  // namespace
+double turnsOf(const Level& level) {
+  double result = 1;
+  const Level* at = &level;
+  for (unsigned depth = 0; at->loop && depth < deepest; at = at->parent, ++depth) result *= turns;
+  return result;
+}
 
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                       const FarLoads& far, unsigned width) {
   VectorCost total;
   for (llvm::BasicBlock& block : lane) {
     const Level* level = &levels.levelOf(&block);
-    double weight = 1, idle = 1;
+    const double weight = turnsOf(*level);
+    double idle = 1;
     const double chance = levels.isMasked(&block) && !level->divergent ? taken : 1;
-    for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth) {
-      weight *= turns;
+    for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth)
       if (level->divergent) idle = unequal_turns;
-    }
     for (Instruction& instruction : block) {
-      VectorCost cost = costOf(instruction, shapes, levels.isMasked(&block), width);
+      VectorCost cost = instructionCost(instruction, shapes, levels.isMasked(&block), width);
       if (isRecurrence(instruction, levels.levelOf(&block))) {
-        cost.lanes += latency * width;
-        cost.vectors += latency;
+        cost.lanes += recurrence_latency * width;
+        cost.vectors += recurrence_latency;
       }
       if (far.contains(&instruction)) cost.lanes += far_line * width;
       total.lanes += cost.lanes * weight * chance;

@@ -19,6 +19,16 @@ struct VectorCost {
   bool paysWell() const { return vectors * 3 < lanes; }
 };
 
+inline constexpr double recurrence_latency = 3;  // floating-point arithmetic: waits for a turn
+
+// Of one instruction, for all lanes.
+VectorCost instructionCost(const llvm::Instruction& instruction, const LaneShapes& shapes,
+                           bool masked, unsigned width);
+// Does a loop's next turn wait for this one's result? A sum, for one.
+bool isRecurrence(const llvm::Instruction& instruction, const Level& level);
+// How often the level's code runs, guessed.
+double turnsOf(const Level& level);
+
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                       const FarLoads& far, unsigned width);
 

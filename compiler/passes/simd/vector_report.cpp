@@ -141,4 +141,16 @@ void reportVectors(llvm::Function& lane, const ControlLevels& levels, const Lane
                            : "all lanes take the same turns of this loop");
 }
 
+void reportRows(const llvm::Function& lane, const RowCost& cost,
+                llvm::ArrayRef<VectorRows> blocks) {
+  if (blocks.empty() || !isWanted(lane)) return;
+  std::string text;
+  for (const VectorRows& block : blocks)
+    text += (text.empty() ? "" : " or ") + std::to_string(block.rows);
+  const auto percent = static_cast<unsigned>(100 * cost.shared / std::max(cost.total, 1.0));
+  say<llvm::OptimizationRemark>(
+      lane, llvm::DebugLoc(), "Rows",
+      text + " rows of work-items at once, which share " + count(percent, "% of what a row takes"));
+}
+
 }  // namespace weft::compiler

@@ -3,8 +3,10 @@
 
 #include <llvm/IR/Function.h>
 
+#include "compiler/passes/regions.h"
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/lane_shapes.h"
+#include "compiler/passes/simd/row_blocks.h"
 #include "compiler/passes/simd/vector_cost.h"
 
 namespace weft::compiler {
@@ -24,5 +26,8 @@ void reportRefusal(const llvm::Function& region, const llvm::Instruction* where,
 // Its lanes run side by side.
 void reportVectors(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                    unsigned width, VectorCost cost);
+
+// Lanes of so many rows run together where there are as many.
+void reportRows(const llvm::Function& lane, const RowCost& cost, llvm::ArrayRef<VectorRows> blocks);
 
 }  // namespace weft::compiler

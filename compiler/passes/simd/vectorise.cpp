@@ -24,9 +24,11 @@
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/far_loads.h"
+#include "compiler/passes/simd/joint_rows.h"
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/narrowing.h"
+#include "compiler/passes/simd/row_blocks.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -38,6 +40,7 @@ using llvm::Function;
 using llvm::Instruction;
 
 constexpr size_t most_instructions = 3000;
+constexpr unsigned forced_rows = 3;
 
 // Can lanes not run side by side, whatever they do otherwise?
 bool isInOrder(const Instruction& instruction) {
@@ -152,6 +155,38 @@ void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool again) {
   narrowTruncated(lane);
 }
 
+// The code of a lane, or of joint ones, and what is known of it.
+class LaneCode {
+ public:
+  LaneCode(Function& function, unsigned hidden)
+      : function_(function),
+        parameters_{function.getArg(hidden + env::local_id), function.getArg(hidden + env::lane),
+                    function.getArg(hidden + env::global_base)},
+        tree_(function),
+        loops_(tree_),
+        levels_(function, loops_) {
+    if (levels_.valid()) shapes_.emplace(function, parameters_, levels_);
+  }
+
+  bool valid() const { return levels_.valid(); }
+  ControlLevels& levels() { return levels_; }
+  const ControlLevels& levels() const { return levels_; }
+  const LaneShapes& shapes() const { return *shapes_; }
+  FarLoads farLoads() { return findFarLoads(function_, *shapes_, tree_, loops_); }
+  // Not before the levels are final.
+  Function* emit(const VectorOptions& options) {
+    return VectorBody(function_, parameters_, levels_, *shapes_, options).emit();
+  }
+
+ private:
+  Function& function_;
+  LaneParameters parameters_;
+  llvm::DominatorTree tree_;
+  llvm::LoopInfo loops_;
+  ControlLevels levels_;
+  std::optional<LaneShapes> shapes_;
+};
+
 class RegionVectoriser {
  public:
   RegionVectoriser(const KernelBody& body, const SplitKernel& split, Region& region,
@@ -160,7 +195,10 @@ class RegionVectoriser {
         region_(region),
         machine_(machine),
         mode_(mode),
-        between_barriers_(split.regions.size() > 1) {}
+        between_barriers_(split.regions.size() > 1),
+        uses_rows_(llvm::any_of(split.regions, [&](const Region& other) {
+          return !other.function->getArg(body.firstHidden() + env::local_id + 1)->use_empty();
+        })) {}
 
   void run() {
     if (region_.outcomes.empty() || region_.for_all_lanes) return;
@@ -207,43 +245,63 @@ class RegionVectoriser {
       if (!isSupported(instruction))
         return refuse(llvm::Twine("no vector form of ") + instruction.getOpcodeName(),
                       &instruction);
-    llvm::DominatorTree tree(*lane_);
-    llvm::LoopInfo loops(tree);
-    ControlLevels levels(*lane_, loops);
-    if (!levels.valid()) return refuse("its control flow is irreducible or too long");
-    const unsigned first = body_.firstHidden();
-    const LaneParameters parameters{lane_->getArg(first + env::local_id),
-                                    lane_->getArg(first + env::lane),
-                                    lane_->getArg(first + env::global_base)};
-    LaneShapes shapes(*lane_, parameters, levels);
-    VectorOptions options;
-    options.width = width();
-    const FarLoads far = findFarLoads(*lane_, shapes, tree, loops);
-    const VectorCost cost = vectorCost(*lane_, levels, shapes, far, options.width);
+    LaneCode code(*lane_, body_.firstHidden());
+    if (!code.valid()) return refuse("its control flow is irreducible or too long");
+    ControlLevels& levels = code.levels();
+    const LaneShapes& shapes = code.shapes();
+    const FarLoads far = code.farLoads();
+    const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width());
     if (mode_ != Vectorising::always) {
       if (levels.levels().size() == 1 && !isBeyondLoopVectoriser(*lane_, levels, shapes))
         return refuse("it has no loops");
       if (!cost.pays()) return refuse("vectors are not estimated to be faster");
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
     }
-    reportVectors(*lane_, levels, shapes, options.width, cost);
-    levels.shareMasks();
-    options.outcome_per_lane = region_.outcomes.size() > 1 && !region_.uniform_outcome;
+    reportVectors(*lane_, levels, shapes, width(), cost);
     VectorRegion result;
-    result.width = options.width;
-    result.whole = VectorBody(*lane_, parameters, levels, shapes, options).emit();
-    if (const unsigned count = vectorsAtOnce(*lane_, levels, shapes, far, registers()); count > 1) {
-      options.width *= count;
-      result.several_width = options.width;
-      result.several = VectorBody(*lane_, parameters, levels, shapes, options).emit();
-      options.width = result.width;
-    }
-    options.whole = false;
-    result.tail = VectorBody(*lane_, parameters, levels, shapes, options).emit();
+    joinRows(result, code);
+    levels.shareMasks();
+    VectorRows& one = result.rows.emplace_back();
+    if (const unsigned count = vectorsAtOnce(*lane_, levels, shapes, far, registers()); count > 1)
+      addForm(one, code, count);
+    addForm(one, code, 1);
+    result.tail = code.emit({width(), /*whole=*/false, outcomePerLane()});
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
     if (mode_ != Vectorising::always) leaveShortRows(result, levels);
     region_.vector = result;
+  }
+
+  bool outcomePerLane() const { return region_.outcomes.size() > 1 && !region_.uniform_outcome; }
+
+  void addForm(VectorRows& rows, LaneCode& code, unsigned vectors) {
+    const unsigned lanes = vectors * width();
+    rows.forms.push_back({code.emit({lanes, /*whole=*/true, outcomePerLane()}), lanes});
+  }
+
+  void joinRows(VectorRegion& result, const LaneCode& code) {
+    const unsigned first = body_.firstHidden();
+    if (outcomePerLane() || !uses_rows_) return;
+    const JointRows joint(*lane_, code.shapes(),
+                          {first + env::local_id + 1, first + env::lane, first + env::local_size});
+    if (!joint.possible()) return;
+    const RowCost cost = rowCost(*lane_, code.levels(), code.shapes(), joint, width());
+    llvm::SmallVector<RowBlock, 2> blocks;
+    if (cost.pays()) blocks = rowBlocks(cost, registers());
+    if (blocks.empty() && mode_ == Vectorising::always &&
+        forced_rows * size(*lane_) <= most_instructions)
+      blocks.push_back({forced_rows, {1}});
+    for (const RowBlock& block : blocks) {
+      Function* function = joint.join(block.rows);
+      LaneCode joined(*function, first);
+      joined.levels().shareMasks();
+      VectorRows& rows = result.rows.emplace_back();
+      rows.rows = block.rows;
+      rows.agreement = joint.agreement(block.rows);
+      for (const unsigned vectors : block.vectors) addForm(rows, joined, vectors);
+      function->eraseFromParent();
+    }
+    reportRows(*lane_, cost, result.rows);
   }
 
   const KernelBody& body_;
@@ -251,6 +309,7 @@ class RegionVectoriser {
   llvm::TargetMachine& machine_;
   Vectorising mode_;
   bool between_barriers_;  // one of several regions
+  bool uses_rows_;         // the kernel asks for its place in dimension 1
   Function* lane_ = nullptr;
 };
 

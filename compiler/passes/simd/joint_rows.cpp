@@ -1,0 +1,187 @@
+#include "compiler/passes/simd/joint_rows.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+namespace weft::compiler {
+
+using llvm::Function;
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+constexpr unsigned longest_chain = 12;  // instructions from the ids to a condition
+
+// Says something about other code and does nothing itself.
+bool isNote(const Instruction& instruction) {
+  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!intrinsic) return false;
+  return intrinsic->isAssumeLikeIntrinsic();
+}
+
+bool isConnective(const Instruction& instruction) {
+  if (!instruction.getType()->isIntegerTy(1)) return false;
+  switch (instruction.getOpcode()) {
+    case Instruction::And:
+    case Instruction::Or:
+    case Instruction::Xor:
+    case Instruction::Select:
+    case Instruction::Freeze:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Is it always loaded, before anything is written?
+bool isLoadedFirst(const llvm::LoadInst& load) {
+  const llvm::BasicBlock* entry = load.getParent();
+  if (!load.isSimple() || entry != &load.getFunction()->getEntryBlock()) return false;
+  for (const Instruction& before : *entry) {
+    if (&before == &load) return true;
+    if (before.mayWriteToMemory()) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+JointRows::JointRows(Function& lane, const LaneShapes& shapes, const RowParameters& parameters)
+    : lane_(lane), shapes_(shapes), parameters_(parameters) {
+  findDifferences();
+  for (const llvm::BasicBlock& block : lane) {
+    auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    if (branch && branch->isConditional() && !findConditions(branch->getCondition()))
+      possible_ = false;
+  }
+}
+
+// Does it have to be done for each row, whatever its operands are?
+bool JointRows::isRepeated(const Instruction& instruction) const {
+  if (instruction.isTerminator() || llvm::isa<llvm::FenceInst>(instruction)) return false;
+  if (llvm::isa<llvm::AllocaInst>(instruction)) return true;
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return !store->isSimple();
+  return !isNote(instruction) && !isOncePerVector(instruction);
+}
+
+void JointRows::findDifferences() {
+  differing_.insert(lane_.getArg(parameters_.local_id));
+  differing_.insert(lane_.getArg(parameters_.lane));
+  bool changed = true;
+  while (std::exchange(changed, false))
+    for (const Instruction& instruction : llvm::instructions(lane_)) {
+      const bool differs =
+          isRepeated(instruction) || llvm::any_of(instruction.operands(), [&](const auto& operand) {
+            return differing_.contains(operand.get());
+          });
+      if (differs && !instruction.isTerminator()) changed |= differing_.insert(&instruction).second;
+    }
+}
+
+// What a branch is decided by: rows that agree on all of it take the same way.
+bool JointRows::findConditions(const Value* condition) {
+  if (!differs(condition)) return true;
+  auto* instruction = llvm::dyn_cast<Instruction>(condition);
+  if (instruction && isConnective(*instruction))
+    return llvm::all_of(instruction->operands(),
+                        [&](const auto& operand) { return findConditions(operand.get()); });
+  conditions_.insert(condition);
+  return shapes_.isUniform(condition) && isKnownBefore(condition, longest_chain);
+}
+
+bool JointRows::isKnownBefore(const Value* value, unsigned depth) const {
+  if (!llvm::isa<Instruction>(value)) return true;
+  auto& instruction = *llvm::cast<Instruction>(value);
+  if (depth == 0 || !shapes_.isUniform(value) || llvm::isa<llvm::PHINode>(instruction))
+    return false;
+  auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  const bool safe = load ? isLoadedFirst(*load) && !differs(load)
+                         : !instruction.mayReadOrWriteMemory() &&
+                               llvm::isSafeToSpeculativelyExecute(&instruction);
+  return safe && llvm::all_of(instruction.operands(), [&](const auto& operand) {
+           return isKnownBefore(operand.get(), depth - 1);
+         });
+}
+
+// The parameters that differ, in a row that follows the first.
+void JointRows::enterRow(llvm::IRBuilder<>& builder, Function& function, Row& row,
+                         unsigned number) const {
+  Value* place = builder.getInt64(number);
+  row[lane_.getArg(parameters_.local_id)] =
+      builder.CreateAdd(function.getArg(parameters_.local_id), place, "", true, true);
+  Value* lanes = builder.CreateMul(function.getArg(parameters_.row_length), place, "", true, true);
+  row[lane_.getArg(parameters_.lane)] =
+      builder.CreateAdd(function.getArg(parameters_.lane), lanes, "", true, true);
+}
+
+Function* JointRows::join(unsigned rows) const {
+  llvm::ValueToValueMapTy first;
+  Function* joint = llvm::CloneFunction(&lane_, first);
+  joint->setName(lane_.getName() + ".rows");
+  std::vector<Row> others(rows - 1);
+  llvm::IRBuilder<> builder(&joint->getEntryBlock(), joint->getEntryBlock().begin());
+  for (unsigned r = 1; r < rows; ++r) enterRow(builder, *joint, others[r - 1], r);
+  for (const Instruction& instruction : llvm::instructions(lane_)) {
+    if (!differs(&instruction)) continue;
+    auto* place = llvm::cast<Instruction>(first[&instruction]);
+    for (Row& row : others) {
+      Instruction* copy = place->clone();
+      copy->insertAfter(place);
+      row[&instruction] = place = copy;
+    }
+  }
+  for (const Instruction& instruction : llvm::instructions(lane_)) {
+    if (!differs(&instruction)) continue;
+    for (Row& row : others) {
+      auto* copy = llvm::cast<Instruction>(row.lookup(&instruction));
+      for (unsigned i = 0; i < instruction.getNumOperands(); ++i)
+        if (Value* own = row.lookup(instruction.getOperand(i))) copy->setOperand(i, own);
+    }
+  }
+  return joint;
+}
+
+Value* JointRows::compute(llvm::IRBuilder<>& builder, Function& function, Row& row,
+                          const Value* value) const {
+  if (Value* known = row.lookup(value)) return known;
+  if (auto* argument = llvm::dyn_cast<llvm::Argument>(value))
+    return function.getArg(argument->getArgNo());
+  auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (!instruction) return const_cast<Value*>(value);
+  Instruction* copy = instruction->clone();
+  for (llvm::Use& operand : copy->operands())
+    operand.set(compute(builder, function, row, operand.get()));
+  return row[value] = builder.Insert(copy);
+}
+
+Function* JointRows::agreement(unsigned rows) const {
+  if (conditions_.empty()) return nullptr;
+  llvm::IRBuilder<> builder(lane_.getContext());
+  Function* test = Function::Create(
+      llvm::FunctionType::get(builder.getInt1Ty(), lane_.getFunctionType()->params(), false),
+      llvm::GlobalValue::InternalLinkage, lane_.getName() + ".agree", lane_.getParent());
+  test->addFnAttrs(llvm::AttrBuilder(lane_.getContext(), lane_.getAttributes().getFnAttrs()));
+  builder.SetInsertPoint(llvm::BasicBlock::Create(lane_.getContext(), "entry", test));
+  llvm::DenseMap<const Value*, Value*> expected;
+  Value* agree = builder.getTrue();
+  for (unsigned r = 0; r < rows; ++r) {
+    Row row;
+    if (r > 0) enterRow(builder, *test, row, r);
+    for (const Value* condition : conditions_) {
+      // Nobody may come to ask: it may be poison.
+      Value* here = builder.CreateFreeze(compute(builder, *test, row, condition));
+      Value*& there = expected[condition];
+      if (r == 0)
+        there = here;
+      else
+        agree = builder.CreateAnd(agree, builder.CreateICmpEQ(there, here));
+    }
+  }
+  builder.CreateRet(agree);
+  return test;
+}
+
+}  // namespace weft::compiler

@@ -1,0 +1,65 @@
+// Several rows of lanes in one: the code of a lane and of those that follow it in dimension 1.
+//
+// What is the same for all rows (it depends on the lane's place in its row alone) is done once, the
+// rest for one row after the other, instruction by instruction. So what a row loads serves the
+// others, and their sums do not wait for each other. The rows take the same way through the code:
+// where it forks by what differs between them, a test before it says whether they agree.
+#pragma once
+
+#include <optional>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+
+#include "compiler/passes/simd/lane_shapes.h"
+
+namespace weft::compiler {
+
+// By position, of a lane's function.
+struct RowParameters {
+  unsigned local_id;    // in dimension 1
+  unsigned lane;        // linear
+  unsigned row_length;  // local size in dimension 0
+};
+
+class JointRows {
+ public:
+  // Both must outlive this.
+  JointRows(llvm::Function& lane, const LaneShapes& shapes, const RowParameters& parameters);
+
+  // Can it be told before a row is run which way it takes, by what is the same for all of its
+  // lanes?
+  bool possible() const { return possible_; }
+  // May the value, or what the instruction does, be another one in each row?
+  bool differs(const llvm::Value* value) const { return differing_.contains(value); }
+
+  // The code of `rows` lanes: the parameters are those of the first.
+  llvm::Function* join(unsigned rows) const;
+  // A function of the same parameters, and whether the rows from there on agree; null: they always
+  // do.
+  llvm::Function* agreement(unsigned rows) const;
+
+ private:
+  using Row = llvm::DenseMap<const llvm::Value*, llvm::Value*>;
+
+  bool isRepeated(const llvm::Instruction& instruction) const;
+  void findDifferences();
+  bool findConditions(const llvm::Value* condition);
+  bool isKnownBefore(const llvm::Value* value, unsigned depth) const;
+  void enterRow(llvm::IRBuilder<>& builder, llvm::Function& function, Row& row,
+                unsigned number) const;
+  llvm::Value* compute(llvm::IRBuilder<>& builder, llvm::Function& function, Row& row,
+                       const llvm::Value* value) const;
+
+  llvm::Function& lane_;
+  const LaneShapes& shapes_;
+  RowParameters parameters_;
+  llvm::SmallPtrSet<const llvm::Value*, 32> differing_;
+  llvm::SmallPtrSet<const llvm::Value*, 4> conditions_;  // that rows have to agree on
+  bool possible_ = true;
+};
+
+}  // namespace weft::compiler

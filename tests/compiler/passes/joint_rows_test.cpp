@@ -1,0 +1,147 @@
+// Rows of work-items that run together: what they share is done once, and each gets what it would
+// have got by itself.
+#include <regex>
+
+#include <gtest/gtest.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+
+#include "tests/compiler/passes/kernel_jit.h"
+#include "tests/compiler/passes/random_rows.h"
+#include "tests/compiler/passes/random_runs.h"
+
+namespace weft::test {
+namespace {
+
+using compiler::Vectorising;
+
+const char* const kernels = R"(
+  kernel void product(global const int* a, global const int* b, global int* c, int n) {
+    const int column = get_global_id(0) - get_global_offset(0);
+    const int row = get_global_id(1) - get_global_offset(1);
+    if (column >= n || row >= n) return;
+    int sum = 0;
+    for (int k = 0; k < n; ++k) sum = 3 * sum + a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+  kernel void triangle(global const int* a, global const int* b, global int* c, int n) {
+    const int column = get_global_id(0), row = get_global_id(1);
+    int sum = 0;
+    for (int k = 0; k <= row; ++k) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+  kernel void watched(global const int* a, volatile global int* b, global int* c, int n) {
+    const int column = get_global_id(0), row = get_global_id(1);
+    int sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+  kernel void tickets(global int* drawn, global int* next, global const int* a, int n) {
+    const int column = get_global_id(0), row = get_global_id(1);
+    int sum = 0;
+    for (int k = 0; k < n; ++k)
+      sum += __opencl_atomic_fetch_add((volatile global atomic_int*)(next + column), a[k * n + column],
+                                       memory_order_relaxed, memory_scope_device) & row;
+    drawn[row * n + column] = sum;
+  })";
+
+// The greatest number of rows that a kernel is lowered for.
+unsigned rowsOf(const std::string& source, const std::string& kernel,
+                Vectorising vectorise = Vectorising::automatic) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
+  std::vector<KernelInfo> infos = describeKernels(*module);
+  if (llvm::Error error =
+          compiler::lowerKernels(*module, hostMachine(), infos, {true, vectorise})) {
+    ADD_FAILURE() << llvm::toString(std::move(error));
+    return 0;
+  }
+  // The step of the loop over rows.
+  uint64_t most = 1;
+  for (llvm::Instruction& i : llvm::instructions(*module->getFunction("weft_kernel_" + kernel))) {
+    auto* phi = llvm::dyn_cast<llvm::PHINode>(&i);
+    if (!phi || !phi->getParent()->getName().starts_with("y.next")) continue;
+    for (llvm::Value* next : phi->incoming_values())
+      if (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(next))
+        if (auto* step = llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1)))
+          most = std::max(most, step->getZExtValue());
+  }
+  return static_cast<unsigned>(most);
+}
+
+bool hasMaskedVectors() { return hostMachine().getTargetFeatureString().contains("+avx2"); }
+
+TEST(JointRows, WhereTheyShare) {
+  if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked vectors";
+  EXPECT_GE(rowsOf(kernels, "product"), 4u);
+  EXPECT_EQ(rowsOf(kernels, "triangle"), 1u) << "rows leave the loop in different turns";
+  EXPECT_EQ(rowsOf(kernels, "watched"), 1u) << "each row must do its own volatile loads";
+}
+
+std::vector<int> numbers(size_t count, unsigned factor) {
+  std::vector<int> result(count);
+  for (size_t i = 0; i < count; ++i) result[i] = static_cast<int>((i * factor >> 4) % 1000);
+  return result;
+}
+
+// Groups of whole blocks of rows, of more and of fewer; the condition lets some rows of a block go
+// on and not others, and so do groups that are smaller at the edges.
+TEST(JointRows, Product) {
+  const Program automatic(kernels), forced(kernels, true, Vectorising::always);
+  for (const int n : {1, 7, 37, 64})
+    for (const std::array<uint64_t, 3>& local : std::vector<std::array<uint64_t, 3>>{
+             {64, 4, 1}, {16, 16, 1}, {16, 8, 2}, {20, 11, 1}, {5, 3, 1}, {70, 2, 1}, {1, 9, 1}}) {
+      const auto side = static_cast<uint64_t>(n);
+      const std::vector<int> a = numbers(side * side, 2654435761u), b = numbers(side * side, 40503);
+      std::vector<int> want(side * side);
+      for (size_t row = 0; row < side; ++row)
+        for (size_t column = 0; column < side; ++column)
+          for (size_t k = 0; k < side; ++k)
+            want[row * side + column] =
+                3u * static_cast<unsigned>(want[row * side + column]) +
+                static_cast<unsigned>(a[row * side + k] * b[k * side + column]);
+      for (const Program* program : {&automatic, &forced}) {
+        std::vector<int> c(side * side, -1);
+        program->run("product", {3, {side + 3, side + 5, local[2]}, local, {40, 1000, 7}},
+                     {Program::buffer(a.data()), Program::buffer(b.data()),
+                      Program::buffer(c.data()), Program::value(n)});
+        ASSERT_EQ(c, want) << n << " in groups of " << local[0] << "x" << local[1] << "x"
+                           << local[2];
+      }
+    }
+}
+
+TEST(JointRows, EachDrawsItsOwnTickets) {
+  constexpr int n = 48;
+  const std::vector<int> a = numbers(n * n, 40503);
+  std::vector<int> drawn(n * n), next(n);
+  Program(kernels, true, Vectorising::always)
+      .run("tickets", {2, {n, n, 1}, {16, 12, 1}, {0, 0, 0}},
+           {Program::buffer(drawn.data()), Program::buffer(next.data()), Program::buffer(a.data()),
+            Program::value(n)});
+  for (int column = 0; column < n; ++column) {
+    int sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[static_cast<size_t>(k * n + column)];
+    ASSERT_EQ(next[static_cast<size_t>(column)], n * sum) << column;
+  }
+}
+
+TEST(JointRows, RandomKernels) { compareRandomKernels(randomRows, true, Vectorising::automatic); }
+TEST(JointRows, RandomKernelsForced) {
+  compareRandomKernels(randomRows, false, Vectorising::always);
+}
+TEST(JointRows, RandomKernelsOptimised) {
+  compareRandomKernels(randomRows, true, Vectorising::always);
+}
+
+// Many of these kernels must be able to run that way, or the tests above say nothing.
+TEST(JointRows, RandomKernelsHaveThem) {
+  unsigned joined = 0;
+  for (uint64_t seed = 1; seed <= 16; ++seed)
+    joined += rowsOf(randomRows("k", seed), "k", Vectorising::always) > 1;
+  std::printf("%u of 16 kernels have joint rows\n", joined);
+  EXPECT_GE(joined, 4u);
+}
+
+}  // namespace
+}  // namespace weft::test
