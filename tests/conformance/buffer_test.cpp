@@ -48,7 +48,7 @@ TEST_F(BufferTest, RefusesBadFlags) {
 TEST_F(BufferTest, RefusesBadSizes) {
   EXPECT_EQ(createCode(0, 0, nullptr), CL_INVALID_BUFFER_SIZE);
   EXPECT_EQ(createCode(0, SIZE_MAX, nullptr), CL_INVALID_BUFFER_SIZE);
-  const auto limit = deviceInfo<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  const auto limit = largestInfo<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   EXPECT_EQ(createCode(0, limit + 1, nullptr), CL_INVALID_BUFFER_SIZE);
 }
 

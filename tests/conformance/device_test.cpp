@@ -34,10 +34,14 @@ TEST(GetDeviceIDs, FindsDevicesByType) {
   cl_device_id device = nullptr;
   ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_DEFAULT, 1, &device, nullptr),
             CL_SUCCESS);
-  EXPECT_EQ(device, testDevice());
-  ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), deviceInfo<cl_device_type>(CL_DEVICE_TYPE), 1,
-                              &device, nullptr),
+  std::vector<cl_device_id> same(all);
+  ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, all, same.data(), nullptr),
             CL_SUCCESS);
+  EXPECT_EQ(device, same[0]);
+  ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), deviceInfo<cl_device_type>(CL_DEVICE_TYPE), all,
+                              same.data(), nullptr),
+            CL_SUCCESS);
+  EXPECT_NE(std::ranges::find(same, testDevice()), same.end());
 }
 
 TEST(GetDeviceIDs, RefusesBadArguments) {

@@ -124,7 +124,7 @@ TEST_F(KernelArgumentTest, KernelsDoNotKeepTheirBuffers) {
 class KernelSvmTest : public KernelArgumentTest {
  protected:
   void SetUp() override {
-    capabilities = deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
+    capabilities = combinedInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
     if (!capabilities) GTEST_SKIP() << "shared virtual memory is not supported";
     KernelArgumentTest::SetUp();
     svm = static_cast<char*>(cl.clSVMAlloc(context, CL_MEM_READ_WRITE, 256, 0));

@@ -41,24 +41,56 @@ const cl_icd_dispatch& dispatch() {
   return **reinterpret_cast<const cl_icd_dispatch* const*>(testPlatform());
 }
 
+namespace {
+
+std::vector<cl_device_id> devicesOf(cl_device_type type) {
+  cl_uint count = 0;
+  dispatch().clGetDeviceIDs(testPlatform(), type, 0, nullptr, &count);
+  std::vector<cl_device_id> devices(count);
+  if (count > 0) dispatch().clGetDeviceIDs(testPlatform(), type, count, devices.data(), nullptr);
+  return devices;
+}
+
+bool isNamed(cl_device_id device, std::string_view part) {
+  char name[256] = {};
+  dispatch().clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
+  return std::string_view(name).find(part) != std::string_view::npos;
+}
+
+std::string_view setting(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? text : "";
+}
+
+}  // namespace
+
 cl_device_id testDevice() {
   static const cl_device_id device = [] {
-    // WEFT_TEST_DEVICE=gpu runs the tests on a GPU.
-    const char* const kind = std::getenv("WEFT_TEST_DEVICE");
-    const bool gpu = kind && std::string_view(kind) == "gpu";
-    cl_device_id found = nullptr;
-    if (dispatch().clGetDeviceIDs(testPlatform(), gpu ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_ALL, 1,
-                                  &found, nullptr))
-      throw std::runtime_error("no device");
-    return found;
+    const std::string_view wanted = setting("WEFT_TEST_DEVICE");
+    const bool gpu = wanted == "gpu";
+    for (const cl_device_id each : devicesOf(gpu ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_ALL))
+      if (gpu || isNamed(each, wanted)) return each;
+    throw std::runtime_error("no device");
   }();
   return device;
 }
 
+const std::vector<cl_device_id>& testDevices() {
+  static const std::vector<cl_device_id> devices = [] {
+    std::vector<cl_device_id> found = {testDevice()};
+    if (setting("WEFT_TEST_DEVICES") != "all") return found;
+    for (const cl_device_id each : devicesOf(CL_DEVICE_TYPE_ALL))
+      if (each != testDevice()) found.push_back(each);
+    return found;
+  }();
+  return devices;
+}
+
 OwnedContext makeContext() {
-  const cl_device_id device = testDevice();
+  const auto& devices = testDevices();
   cl_int code = CL_SUCCESS;
-  OwnedContext context(cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+  OwnedContext context(cl.clCreateContext(nullptr, static_cast<cl_uint>(devices.size()),
+                                          devices.data(), nullptr, nullptr, &code));
   if (code) throw std::runtime_error("no context");
   return context;
 }

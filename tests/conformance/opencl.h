@@ -8,6 +8,7 @@
 #include <CL/cl_gl.h>
 #include <CL/cl_icd.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,8 +17,12 @@
 namespace weft::conformance {
 
 cl_platform_id testPlatform();
-// The first device of the platform.
+// The first device of the platform. WEFT_TEST_DEVICE=gpu: the first GPU; another text: the first
+// device that has it in its name.
 cl_device_id testDevice();
+// Those of makeContext(): the test device alone, or with WEFT_TEST_DEVICES=all the test device and
+// behind it all others of the platform.
+const std::vector<cl_device_id>& testDevices();
 const cl_icd_dispatch& dispatch();
 // A symbol that the library exports, or nullptr.
 void* exported(const char* name);
@@ -76,15 +81,21 @@ T info(Function function, Arguments... arguments) {
   return value;
 }
 
+// What a query about `object` answers with a list; fails the test when it does not.
+template <class T, class Function, class Object, class Name>
+std::vector<T> listInfo(Function function, Object object, Name name) {
+  size_t size = 0;
+  cl_int code = function(object, name, 0, nullptr, &size);
+  std::vector<T> list(size / sizeof(T));
+  if (code == CL_SUCCESS) code = function(object, name, size, list.data(), nullptr);
+  if (code != CL_SUCCESS) throw std::runtime_error("query failed: " + std::to_string(code));
+  return list;
+}
+
 // What a query of a device answers with a list; fails the test when it does not.
 template <class T>
 std::vector<T> listOf(cl_device_id device, cl_device_info name) {
-  size_t size = 0;
-  cl_int code = cl.clGetDeviceInfo(device, name, 0, nullptr, &size);
-  std::vector<T> list(size / sizeof(T));
-  if (code == CL_SUCCESS) code = cl.clGetDeviceInfo(device, name, size, list.data(), nullptr);
-  if (code != CL_SUCCESS) throw std::runtime_error("query failed: " + std::to_string(code));
-  return list;
+  return listInfo<T>(cl.clGetDeviceInfo, device, name);
 }
 
 // The test device's smallest parts: GPUs have no others than those that share something.
@@ -93,6 +104,21 @@ std::vector<cl_device_partition_property> smallestParts();
 template <class T>
 T deviceInfo(cl_device_info name) {
   return info<T>(cl.clGetDeviceInfo, testDevice(), name);
+}
+
+// Of the devices of makeContext(): the largest value, or all bits.
+template <class T>
+T largestInfo(cl_device_info name) {
+  T largest = deviceInfo<T>(name);
+  for (const cl_device_id device : testDevices())
+    largest = std::max(largest, info<T>(cl.clGetDeviceInfo, device, name));
+  return largest;
+}
+template <class T>
+T combinedInfo(cl_device_info name) {
+  T all{};
+  for (const cl_device_id device : testDevices()) all |= info<T>(cl.clGetDeviceInfo, device, name);
+  return all;
 }
 
 }  // namespace weft::conformance

@@ -109,14 +109,15 @@ TEST_F(ProgramBinaryTest, HasNoSourceToCompile) {
 
 TEST_F(ProgramBinaryTest, NullEntriesAreSkipped) {
   const OwnedProgram program = built(scale_source);
-  unsigned char* pointer = nullptr;
-  EXPECT_EQ(cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr),
+  std::vector<unsigned char*> pointers(testDevices().size(), nullptr);
+  const size_t bytes = pointers.size() * sizeof pointers[0];
+  EXPECT_EQ(cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, bytes, pointers.data(), nullptr),
             CL_SUCCESS);
-  EXPECT_EQ(cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, 1, &pointer, nullptr),
+  EXPECT_EQ(cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, bytes - 1, pointers.data(), nullptr),
             CL_INVALID_VALUE);
   size_t size = 0;
   EXPECT_EQ(cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, 0, nullptr, &size), CL_SUCCESS);
-  EXPECT_EQ(size, sizeof pointer);
+  EXPECT_EQ(size, bytes);
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ TEST_F(ProgramTest, BuildInfo) {
   EXPECT_EQ(status(program), CL_BUILD_NONE);
   EXPECT_EQ(log(program), "");
   EXPECT_EQ(binaryType(program), cl_program_binary_type{CL_PROGRAM_BINARY_TYPE_NONE});
-  EXPECT_EQ(info<size_t>(cl.clGetProgramInfo, cl_program(program), CL_PROGRAM_BINARY_SIZES), 0u);
+  EXPECT_EQ(listInfo<size_t>(cl.clGetProgramInfo, cl_program(program), CL_PROGRAM_BINARY_SIZES),
+            std::vector<size_t>(testDevices().size(), 0));
   ASSERT_EQ(build(program, "-cl-mad-enable -DX=1"), CL_SUCCESS);
   EXPECT_EQ(status(program), CL_BUILD_SUCCESS);
   EXPECT_EQ(buildText(program, CL_PROGRAM_BUILD_OPTIONS), "-cl-mad-enable -DX=1");
@@ -119,8 +120,10 @@ TEST_F(ProgramTest, Info) {
   const cl_program program = owned;
   EXPECT_EQ(info<cl_context>(cl.clGetProgramInfo, program, CL_PROGRAM_CONTEXT),
             cl_context(context));
-  EXPECT_EQ(info<cl_uint>(cl.clGetProgramInfo, program, CL_PROGRAM_NUM_DEVICES), 1u);
-  EXPECT_EQ(info<cl_device_id>(cl.clGetProgramInfo, program, CL_PROGRAM_DEVICES), testDevice());
+  EXPECT_EQ(info<cl_uint>(cl.clGetProgramInfo, program, CL_PROGRAM_NUM_DEVICES),
+            testDevices().size());
+  EXPECT_EQ(listInfo<cl_device_id>(cl.clGetProgramInfo, program, CL_PROGRAM_DEVICES),
+            testDevices());
   EXPECT_EQ(info<size_t>(cl.clGetProgramInfo, program, CL_PROGRAM_NUM_KERNELS), 2u);
   char names[32] = {};
   ASSERT_EQ(cl.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, nullptr),

@@ -6,7 +6,7 @@ namespace {
 
 class SubBufferTest : public CommandTest {
  protected:
-  size_t alignment = deviceInfo<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+  size_t alignment = largestInfo<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
 
   cl_int createCode(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size) {
     const cl_buffer_region region{origin, size};

@@ -74,7 +74,7 @@ TEST_F(SvmTest, AllocatesAligned) {
 }
 
 TEST_F(SvmTest, AllocatesWhatTheDeviceClaims) {
-  const auto all = deviceInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
+  const auto all = combinedInfo<cl_device_svm_capabilities>(CL_DEVICE_SVM_CAPABILITIES);
   void* pointer = cl.clSVMAlloc(context, fine, 64, 0);
   EXPECT_EQ(pointer != nullptr, (all & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0);
   cl.clSVMFree(context, pointer);

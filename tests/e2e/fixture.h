@@ -32,8 +32,8 @@ class Programs : public ProgramFixture {
   template <class T>
   std::vector<T> download(cl_mem memory) const {
     std::vector<T> values(info<size_t>(cl.clGetMemObjectInfo, memory, CL_MEM_SIZE) / sizeof(T));
-    EXPECT_EQ(cl.clEnqueueReadBuffer(queue, memory, CL_TRUE, 0, values.size() * sizeof(T),
-                                     values.data(), 0, nullptr, nullptr),
+    EXPECT_EQ(cl.clEnqueueReadBuffer(queueAround(memory), memory, CL_TRUE, 0,
+                                     values.size() * sizeof(T), values.data(), 0, nullptr, nullptr),
               CL_SUCCESS);
     return values;
   }

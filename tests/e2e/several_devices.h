@@ -2,7 +2,6 @@
 // WEFT_TEST_DEVICES=all: of all devices of the platform.
 #pragma once
 
-#include <cstdlib>
 #include <vector>
 
 #include "tests/e2e/fixture.h"
@@ -18,11 +17,7 @@ class SeveralDevices : public Programs {
   void useDevices(const Partition& partition = {CL_DEVICE_PARTITION_BY_COUNTS, 1, 1,
                                                 CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0}) {
     if (all()) {
-      cl_uint count = 0;
-      ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count),
-                CL_SUCCESS);
-      devices.resize(count);
-      cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
+      devices = testDevices();
     } else {
       if (units() >= 2) divide(partition);
       devices.push_back(testDevice());
@@ -31,6 +26,7 @@ class SeveralDevices : public Programs {
     context = OwnedContext(cl.clCreateContext(nullptr, static_cast<cl_uint>(devices.size()),
                                               devices.data(), nullptr, nullptr, &code));
     ASSERT_EQ(code, CL_SUCCESS);
+    if (all()) others = otherQueues();
     for (const cl_device_id device : devices) {
       queues.emplace_back(cl.clCreateCommandQueue(context, device, 0, &code));
       ASSERT_EQ(code, CL_SUCCESS);
@@ -47,10 +43,7 @@ class SeveralDevices : public Programs {
     ASSERT_EQ(cl.clCreateSubDevices(testDevice(), partition.data(), count, devices.data(), nullptr),
               CL_SUCCESS);
   }
-  static bool all() {
-    const char* const wanted = std::getenv("WEFT_TEST_DEVICES");
-    return wanted && std::string_view(wanted) == "all";
-  }
+  static bool all() { return testDevices().size() > 1; }
   static cl_uint units() { return deviceInfo<cl_uint>(CL_DEVICE_PARTITION_MAX_SUB_DEVICES); }
 
   void TearDown() override {
