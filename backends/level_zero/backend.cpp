@@ -77,7 +77,8 @@ void Backend::addDriver(const Api& api, ze_driver_handle_t handle, Devices& devi
                            std::to_string(ZE_MINOR_VERSION(version)) + " is too old"});
     return;
   }
-  const auto driver = std::make_shared<Driver>(api, handle, devices.empty(), binaries_);
+  const auto driver = std::make_shared<Driver>(api, handle, static_cast<uint32_t>(version),
+                                               devices.empty(), binaries_);
   const auto found = listOf<ze_device_handle_t>(
       [&](auto... list) { return api.deviceGet(handle, list...); }, "the devices");
   for (const ze_device_handle_t device : found) {

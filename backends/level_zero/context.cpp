@@ -17,9 +17,9 @@ constexpr port::Nanoseconds spin_ns = 30'000;
 
 }  // namespace
 
-Driver::Driver(const Api& table, ze_driver_handle_t driver, bool is_first,
+Driver::Driver(const Api& table, ze_driver_handle_t driver, uint32_t its_version, bool is_first,
                std::shared_ptr<const port::BinaryCache> kept)
-    : api(table), handle(driver), first(is_first), binaries(std::move(kept)) {
+    : api(table), handle(driver), version(its_version), first(is_first), binaries(std::move(kept)) {
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   check(api.contextCreate(handle, &description, &context), "making a context");
 }
@@ -34,8 +34,7 @@ bool EventPool::grow(Events& events) noexcept {
   const ze_event_pool_desc_t description{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr,
                                          ZE_EVENT_POOL_FLAG_HOST_VISIBLE, events_per_pool};
   ze_event_pool_handle_t pool = nullptr;
-  ze_device_handle_t device = device_;
-  if (driver_.api.eventPoolCreate(driver_.context, &description, 1, &device, &pool) !=
+  if (driver_.api.eventPoolCreate(driver_.context, &description, 0, nullptr, &pool) !=
       ZE_RESULT_SUCCESS)
     return false;
   events.pools.push_back(pool);

@@ -15,8 +15,8 @@ namespace weft::level_zero {
 
 // A driver and its one context. Devices keep it.
 struct Driver {
-  // `is_first`: of those that have devices. Throws.
-  Driver(const Api& table, ze_driver_handle_t driver, bool is_first,
+  // `its_version`: ZE_MAKE_VERSION(major, minor). `is_first`: of those that have devices. Throws.
+  Driver(const Api& table, ze_driver_handle_t driver, uint32_t its_version, bool is_first,
          std::shared_ptr<const port::BinaryCache> kept);
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
@@ -24,15 +24,17 @@ struct Driver {
 
   const Api& api;
   const ze_driver_handle_t handle;
+  const uint32_t version;
   const bool first;
   const std::shared_ptr<const port::BinaryCache> binaries;  // nullptr: nobody keeps them
   ze_context_handle_t context = nullptr;
 };
 
-// Events that the host can look at, made once and used again and again.
+// Events that the host can look at and all of the driver's devices can wait for, made once and used
+// again and again.
 class EventPool {
  public:
-  EventPool(const Driver& driver, ze_device_handle_t device) : driver_(driver), device_(device) {}
+  explicit EventPool(const Driver& driver) : driver_(driver) {}
   EventPool(const EventPool&) = delete;
   EventPool& operator=(const EventPool&) = delete;
   ~EventPool();
@@ -48,7 +50,6 @@ class EventPool {
   bool grow(Events& events) noexcept;
 
   const Driver& driver_;
-  ze_device_handle_t device_;
   Guarded<Events> events_;
 };
 
@@ -94,7 +95,7 @@ struct DeviceContext {
   QueueGroup copies;  // that of `compute` where there is no other
   std::array<uint64_t, 3> max_grid{1, 1, 1};
   DeviceClock clock{api, device};
-  EventPool events{*driver, device};
+  EventPool events{*driver};
   Pool times{*driver, nullptr, 2 * sizeof(uint64_t), 4096};
   Pool small{*driver, nullptr, small_bytes, 16 * small_bytes};
   Pool images{*driver, device, images_bytes, 16 * images_bytes};
@@ -113,6 +114,12 @@ class SharedEvent {
   ze_event_handle_t get() const noexcept { return event_; }
   // For good, because a list may still have its wait for the event before it: nobody may reset it.
   void keep() noexcept { kept_.store(true, std::memory_order_release); }
+  // In the place of a device that will not do it any more, so that lists of others get past their
+  // waits for it.
+  void abandon() noexcept {
+    keep();
+    context_->api.eventHostSignal(event_);
+  }
 
  private:
   const std::shared_ptr<DeviceContext> context_;

@@ -93,7 +93,6 @@ Device::Device(const Device& root, ze_device_handle_t handle, const port::UnitSe
   describe();
   const port::Capabilities own = std::exchange(capabilities_, root.capabilities_);
   capabilities_.uuid = own.uuid;
-  capabilities_.fence_group = own.fence_group;
   capabilities_.compute_units = static_cast<uint32_t>(units.size());
   capabilities_.units.clear();
   for (const uint32_t unit : units) capabilities_.units.push_back(root.capabilities_.units[unit]);
@@ -200,8 +199,7 @@ void Device::describeCode() {
   describeFloatSums();
   capabilities_.unordered_streams = true;
   capabilities_.runs_ahead = true;
-  // Of one device only: another that is lost would keep this one waiting.
-  capabilities_.fence_group = reinterpret_cast<uintptr_t>(context_.get());
+  capabilities_.fence_group = reinterpret_cast<uintptr_t>(context_->driver.get());
   capabilities_.printf = long_atomics;  // kernels take places in the buffer with one
   capabilities_.printf_buffer_bytes = PrintBuffer::capacity;
 }

@@ -147,8 +147,10 @@ ze_result_t StreamCore::appendWork(Flight& flight) noexcept {
   return ZE_RESULT_SUCCESS;
 }
 
-// Commands of a list may overlap; the barrier behind each operation keeps it from that.
+// Commands of a list may overlap where it does not promise otherwise; the barrier behind each
+// operation keeps it from that.
 ze_result_t StreamCore::barrier(ze_event_handle_t event) noexcept {
+  if (!event && transfers_.inOrder()) return ZE_RESULT_SUCCESS;
   return api.commandListAppendBarrier(transfers_.list(), event, 0, nullptr);
 }
 
@@ -251,25 +253,29 @@ void StreamCore::finishRead(const Flight& flight) noexcept {
                      std::memory_order_release);
 }
 
-// An event that has not fired may do so later, when it would be another's.
+// An event that has not fired may do so later, when it would be another's. Where others wait for it
+// it has to: a device that is lost must not hold up the rest.
 void StreamCore::giveBack(const Mark& mark, ze_result_t ended) noexcept {
   if (mark.shared) {
-    if (ended != ZE_RESULT_SUCCESS) mark.shared->keep();
+    if (ended != ZE_RESULT_SUCCESS) mark.shared->abandon();
   } else if (ended == ZE_RESULT_SUCCESS) {
     context->events.give(mark.event);
   }
 }
 
 // Without an event that tells so, the flight need not have ended on the device: what that may still
-// wait for or write stays out of the pools for as long as the context lives.
+// wait for stays as long as its list does, and what it may write as long as the context.
 void StreamCore::giveBack(Flight& flight, ze_result_t ended) noexcept {
   if (ended == ZE_RESULT_SUCCESS) {
     flight.borrowed.giveBack(*context);
     context->events.give(flight.began);
     context->times.give(reinterpret_cast<std::byte*>(flight.times));
   } else {
-    for (const Before& before : flight.before)
-      if (before.event) before.event->keep();
+    for (Before& before : flight.before) {
+      if (!before.event) continue;
+      before.event->keep();
+      stranded_.push_back(std::move(before.event));
+    }
   }
   flight.before.clear();
 }

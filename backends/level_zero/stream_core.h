@@ -1,8 +1,8 @@
 // What an in-order stream consists of: operations on the device, the events that tell how far it
 // has got with them, and operations that wait for the host. What an operation is behind in other
-// streams of the device becomes a wait of the device's for such an event, which is not given back
-// before that wait has ended, and never where nothing tells that it has. Outlives port::Stream when
-// that is destroyed from within finished().
+// streams, of any device of the driver, becomes a wait of the device's for such an event, which is
+// not given back before that wait has ended, and never where nothing tells that it has. Outlives
+// port::Stream when that is destroyed from within finished().
 //
 // Whoever submits appends to the command list, as long as nothing before needs the host. What does
 // (a large copy of the host's memory, a kernel that prints, a call) is done by the stream's thread
@@ -137,6 +137,8 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   bool canAppend(const Waiting& waiting) const noexcept;
   void appendWaiting() noexcept;
 
+  // What the list may still wait for. Under `completing_`.
+  std::vector<std::shared_ptr<SharedEvent>> stranded_;
   Transfers transfers_;
   std::mutex submitting_;  // the order on the device is the order in the queue
   // Changed under `submitting_`: the last sequence, the last that is on the device or needs it no

@@ -9,6 +9,10 @@
 namespace weft::level_zero {
 namespace {
 
+// ZE_COMMAND_QUEUE_FLAG_IN_ORDER: newer than the oldest headers that this is built with.
+constexpr ze_command_queue_flags_t ordered_list = 1u << 1;
+constexpr uint32_t has_ordered_lists = ZE_MAKE_VERSION(1, 7);
+
 bool isEmpty(const port::Copy& copy) {
   return copy.region[0] == 0 || copy.region[1] == 0 || copy.region[2] == 0;
 }
@@ -31,17 +35,23 @@ Transfers::Transfers(std::shared_ptr<DeviceContext> context, const QueueGroup& g
       pattern_bytes_(group.pattern_bytes),
       staging_(*context_->driver),
       print_buffer_(context_) {
+  check(context_->usable(), "the device");
+  in_order_ = context_->driver->version >= has_ordered_lists &&
+              create(group.ordinal, ordered_list) == ZE_RESULT_SUCCESS;
+  // The loader may check flags, and be older than the driver.
+  if (!in_order_) check(create(group.ordinal, 0), "making a command list");
+}
+
+ze_result_t Transfers::create(uint32_t ordinal, ze_command_queue_flags_t flags) {
   const ze_command_queue_desc_t description{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                             nullptr,
-                                            group.ordinal,
+                                            ordinal,
                                             0,
-                                            0,
+                                            flags,
                                             ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
                                             ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-  check(context_->usable(), "the device");
-  check(api_.commandListCreateImmediate(context_->driver->context, context_->device, &description,
-                                        &list_),
-        "making a command list");
+  return api_.commandListCreateImmediate(context_->driver->context, context_->device, &description,
+                                         &list_);
 }
 
 Transfers::~Transfers() { api_.commandListDestroy(list_); }
@@ -107,7 +117,7 @@ ze_result_t Transfers::append(const port::Launch& launch, Borrowed& borrowed,
     const size_t bytes = Module::describeImages(launch, borrowed.chunk);
     if (bytes > DeviceContext::images_bytes) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     ze_result_t result = rows(borrowed.images, 0, borrowed.chunk, 0, bytes, 1);
-    if (result == ZE_RESULT_SUCCESS)
+    if (result == ZE_RESULT_SUCCESS && !in_order_)
       result = api_.commandListAppendBarrier(list_, nullptr, 0, nullptr);
     if (result != ZE_RESULT_SUCCESS) return result;
   }

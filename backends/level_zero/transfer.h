@@ -33,6 +33,8 @@ class Transfers {
   ~Transfers();
 
   ze_command_list_handle_t list() const { return list_; }
+  // Does what is appended to the list wait by itself for what is there?
+  bool inOrder() const { return in_order_; }
 
   // Does one end lie in memory that only the host reaches, or the pattern not fit into a command?
   bool needsHost(const port::Copy& copy) const;
@@ -70,11 +72,13 @@ class Transfers {
   ze_result_t rows(std::byte* to, size_t to_pitch, const std::byte* from, size_t from_pitch,
                    size_t width, size_t count);
   void wait();
+  ze_result_t create(uint32_t ordinal, ze_command_queue_flags_t flags);
 
   std::shared_ptr<DeviceContext> context_;
   const Api& api_;
   const size_t pattern_bytes_;
   ze_command_list_handle_t list_ = nullptr;
+  bool in_order_ = false;
   Staging staging_;
   PrintBuffer print_buffer_;
 };

@@ -62,5 +62,96 @@ TEST(LevelZeroStream, ListsComePastWhatFailedOperationsWaitFor) {
   run(*two, empty.whole());
 }
 
+// Two devices of the driver, and a kernel on the first that waits until told to end.
+class LevelZeroDevices : public testing::Test {
+ protected:
+  struct One {
+    explicit One(std::shared_ptr<port::Device> its) : device(std::move(its)) {}
+    const std::shared_ptr<port::Device> device;
+    const std::unique_ptr<port::Module> module = device->load(testImage(device->target()));
+    const std::unique_ptr<port::Stream> stream = device->createStream(port::Order::in_order),
+                                        other = device->createStream(port::Order::in_order);
+    const std::unique_ptr<port::Memory> memory = device->allocate(256, 128);
+  };
+
+  static std::vector<std::shared_ptr<port::Device>> discover() {
+    std::vector<port::Diagnostic> diagnostics;
+    return softwareLevelZero()->discover(diagnostics);
+  }
+  static void run(port::Stream& stream, const port::Operation::Work& work) {
+    TestOperation operation(work);
+    stream.submit(operation);
+    EXPECT_TRUE(operation.wait());
+    EXPECT_EQ(operation.status, 0);
+  }
+  // The first device's memory begins with the flag.
+  TestLaunch launch(const One& on, const char* kernel) const {
+    TestLaunch result(*on.module, kernelIndex(kernel), 1);
+    return std::move(result.memory(first.memory.get()));
+  }
+  void SetUp() override {
+    port::Fill zeros;
+    zeros.memory = first.memory.get();
+    zeros.size = 256;
+    run(*first.stream, zeros);
+  }
+
+  const std::vector<std::shared_ptr<port::Device>> devices = discover();
+  const One first{devices.at(0)}, second{devices.at(1)};
+};
+
+TEST_F(LevelZeroDevices, WaitForEachOther) {
+  EXPECT_EQ(first.device->capabilities().fence_group, second.device->capabilities().fence_group);
+  const TestLaunch waits = launch(first, "wait_flag"), sets = launch(first, "set_flag"),
+                   empty(*second.module, kernelIndex("empty"), 1);
+  TestOperation before(waits.whole()), after(empty.whole());
+  const port::Operation* const behind[] = {&before};
+  after.behind = behind;
+  first.stream->submit(before);
+  second.stream->submit(after);
+  EXPECT_FALSE(after.wait(std::chrono::milliseconds(50)));
+  run(*first.other, sets.whole());
+  EXPECT_TRUE(before.wait() && after.wait());
+  EXPECT_EQ(after.status, 0);
+  EXPECT_GE(after.start, before.end);
+}
+
+TEST_F(LevelZeroDevices, CopyFromEachOther) {
+  ASSERT_TRUE(second.device->reaches(first.device->capabilities().memory_space));
+  std::vector<uint32_t> values(64, 7), copied(64, 0);
+  run(*first.stream, copyToDevice(values.data(), *first.memory, 256));
+  port::Copy copy;
+  copy.source.memory = first.memory.get();
+  copy.destination.memory = second.memory.get();
+  copy.region = {256, 1, 1};
+  run(*second.stream, copy);
+  run(*second.stream, copyToHost(*second.memory, copied.data(), 256));
+  EXPECT_EQ(copied, values);
+}
+
+TEST_F(LevelZeroDevices, OneThatIsLostDoesNotHoldUpOthers) {
+  const TestLaunch waits = launch(first, "wait_flag"),
+                   empty(*second.module, kernelIndex("empty"), 1);
+  TestOperation before(waits.whole()), after(empty.whole());
+  const port::Operation* const behind[] = {&before};
+  after.behind = behind;
+  first.stream->submit(before);
+  second.stream->submit(after);
+  std::atomic<int>& lost = softwareLevelZeroFaults()->lost_device;
+  lost = 0;
+  EXPECT_TRUE(before.wait());
+  EXPECT_LT(before.status, 0);
+  EXPECT_TRUE(after.wait());
+  EXPECT_EQ(after.status, 0);
+  EXPECT_TRUE(first.device->lost());
+  EXPECT_FALSE(second.device->lost());
+  run(*second.other, empty.whole());
+  // For its list to come to an end.
+  lost = -1;
+  const One again(discover().at(0));
+  const TestLaunch sets = launch(again, "set_flag");
+  run(*again.stream, sets.whole());
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -104,7 +104,10 @@ bool Device::enablePeer(Device& peer) {
   return !peers_.insert(peer.ordinal_).second || own.map(peer.memory_).ok;
 }
 
-bool Device::lost() const { return lost_ || machine().faults.lost; }
+bool Device::lost() const {
+  const Faults& faults = machine().faults;
+  return lost_ || faults.lost || faults.lost_device == ordinal_;
+}
 
 Machine::Machine() : host_block("software-gpu-host", host_bytes, true) {
   for (int i = 0; i < settings.devices; ++i)

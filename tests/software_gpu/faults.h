@@ -21,6 +21,8 @@ struct Faults {
   Fault kernels;                        // the launch succeeds, and then the device is lost
   Fault signals;                        // Level Zero: appending what signals an event fails
   std::atomic<bool> lost{false};        // every device is lost for as long as this is set
+  std::atomic<bool> old{false};         // Level Zero: the driver is of the first version in use
+  std::atomic<int> lost_device{-1};     // or the one of this number
   std::atomic<int> alive{0};            // handles and allocations that were not given back
 };
 

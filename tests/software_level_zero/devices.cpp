@@ -61,7 +61,8 @@ ze_result_t driverGet(uint32_t* count, ze_driver_handle_t* drivers) {
               [](uint32_t) { return reinterpret_cast<ze_driver_handle_t>(&the_driver); });
 }
 ze_result_t driverGetApiVersion(ze_driver_handle_t, ze_api_version_t* version) {
-  *version = ZE_API_VERSION_1_3;
+  constexpr auto has_ordered_lists = static_cast<ze_api_version_t>(ZE_MAKE_VERSION(1, 7));
+  *version = machine().faults.old ? ZE_API_VERSION_1_3 : has_ordered_lists;
   return ok;
 }
 ze_result_t driverGetProperties(ze_driver_handle_t, ze_driver_properties_t* properties) {
@@ -183,14 +184,15 @@ ze_result_t deviceGetQueueGroups(ze_device_handle_t, uint32_t* count,
     one.numQueues = 1;
   });
 }
+// Copies reach all memory; kernels see that of their own device.
 ze_result_t deviceGetP2PProperties(ze_device_handle_t, ze_device_handle_t,
                                    ze_device_p2p_properties_t* properties) {
-  properties->flags = 0;
+  properties->flags = machine().faults.old ? 0 : ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS;
   return ok;
 }
 ze_result_t deviceCanAccessPeer(ze_device_handle_t device, ze_device_handle_t peer,
                                 ze_bool_t* can) {
-  *can = device == peer;
+  *can = device == peer || !machine().faults.old;
   return ok;
 }
 ze_result_t deviceGetStatus(ze_device_handle_t device) { return state(deviceOf(device)); }

@@ -34,7 +34,7 @@ ze_result_t copyRows(ze_command_list_handle_t list, Rows to, Rows from, size_t w
   to.address = resolve(to.address, (rows - 1) * to.pitch + width);
   from.address = resolve(from.address, (rows - 1) * from.pitch + width);
   if (!to.address || !from.address) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  return append(list, signal, count, waits, [=] {
+  return append(list, signal, count, waits, [=](Stream&) {
     for (size_t y = 0; y < rows; ++y)
       std::memmove(to.address + y * to.pitch, from.address + y * from.pitch, width);
   });
@@ -120,7 +120,7 @@ ze_result_t appendMemoryFill(ze_command_list_handle_t list, void* to, const void
   if (!begin) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   const std::byte* const first = bytesOf(pattern);
   return append(list, signal, count, waits,
-                [=, kept = std::vector<std::byte>(first, first + pattern_bytes)] {
+                [=, kept = std::vector<std::byte>(first, first + pattern_bytes)](Stream&) {
                   for (size_t i = 0; i < bytes; i += kept.size())
                     std::memcpy(begin + i, kept.data(), kept.size());
                 });

@@ -150,8 +150,7 @@ ze_result_t handKernel(const ZeModule& module, const std::string& symbol, const 
   return hand(kernel, made);
 }
 
-void execute(ZeList& list, const LaunchRequest& request) {
-  Stream& stream = list.stream;
+void execute(Stream& stream, const LaunchRequest& request) {
   const Nanoseconds start = now();
   if (machine().faults.kernels.strikes() || stream.socket() < 0 ||
       !launchAndWait(stream.socket(), request))
@@ -264,7 +263,7 @@ ze_result_t appendLaunchKernel(ze_command_list_handle_t list, ze_kernel_handle_t
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   if (request->local_bytes > max_local_bytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   return append(list, signal, count, waits,
-                [&own = of<ZeList>(list), request] { execute(own, *request); });
+                [request](Stream& stream) { execute(stream, *request); });
 }
 
 }  // namespace entry

@@ -1,6 +1,8 @@
 // What a handle of the software Level Zero driver points at.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -22,6 +24,8 @@ inline constexpr ze_result_t ok = ZE_RESULT_SUCCESS;
 
 inline constexpr uint32_t queue_groups = 2;
 inline constexpr size_t most_pattern_bytes = 16;
+// ZE_COMMAND_QUEUE_FLAG_IN_ORDER, which came with version 1.7.
+inline constexpr ze_command_queue_flags_t in_order_list = 1u << 1;
 
 // The devices' clock: slower than the host's, and a short while after the driver was opened its
 // counter has no more bits and begins anew.
@@ -44,19 +48,30 @@ struct ZeEvent {
 };
 
 struct ZeEventPool {
-  Device* device;
+  std::vector<Device*> devices;  // that see it; none: all of them
   uint32_t count;
 };
 struct ZeEventOfPool {
-  Device* device;
+  const std::vector<Device*> devices;
   std::shared_ptr<ZeEvent> event;
+  std::atomic<Device*> signaller{nullptr};  // who is to signal it, as far as is known
+
+  bool isVisibleTo(Device& device) const {
+    return devices.empty() || std::ranges::find(devices, &device) != devices.end();
+  }
 };
 
-// An immediate one: a stream that begins at once with what is appended.
+// An immediate one: it begins at once with what is appended. "Commands may be reordered between
+// barriers": one that keeps no order deals them out to two streams, which meet at barriers.
 struct ZeList {
-  ZeList(Device& device, uint32_t group) : stream(device), runs_kernels(group == 0) {}
-  Stream stream;
+  ZeList(Device& its, uint32_t group, bool in_order)
+      : device(its), runs_kernels(group == 0), streams(in_order ? 1 : 2) {
+    for (auto& stream : streams) stream = std::make_unique<Stream>(its);
+  }
+  Device& device;
   const bool runs_kernels;
+  std::vector<std::unique_ptr<Stream>> streams;
+  size_t turn = 0;
 };
 
 struct ZeModule {
@@ -112,8 +127,9 @@ inline ze_result_t state(const Device& device) {
   return device.lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ok;
 }
 
-// Appends `work` behind the events it waits for, and signals behind it.
+// Appends `work` behind the events it waits for, and signals behind it. It is called with the
+// stream that it is done on, on that one's thread.
 ze_result_t append(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t wait_count,
-                   ze_event_handle_t* waits, std::function<void()> work);
+                   ze_event_handle_t* waits, std::function<void(Stream&)> work);
 
 }  // namespace weft::software

@@ -69,6 +69,7 @@ WEFT_TABLE zeGetEventProcAddrTable(ze_api_version_t, ze_event_dditable_t* table)
   table->pfnCreate = entry::eventCreate;
   table->pfnDestroy = entry::eventDestroy;
   table->pfnHostReset = entry::eventHostReset;
+  table->pfnHostSignal = entry::eventHostSignal;
   table->pfnHostSynchronize = entry::eventHostSynchronize;
   table->pfnQueryStatus = entry::eventQueryStatus;
   return ok;
