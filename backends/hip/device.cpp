@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/common/gpu_language.h"
 #include "backends/common/software_images.h"
 #include "backends/hip/errors.h"
 #include "backends/hip/memory.h"
@@ -17,34 +18,6 @@ constexpr uint32_t parameter_bytes = 4096 - sizeof(port::GpuLaunch);
 constexpr uint32_t base_alignment = 256;
 constexpr uint64_t most_grid_items = 0xffffffff;
 
-constexpr const char* language_extensions[] = {
-    "cl_khr_int64_base_atomics",        "cl_khr_int64_extended_atomics",
-    "cl_khr_extended_async_copies",     "cl_khr_extended_bit_ops",
-    "cl_khr_integer_dot_product",       "cl_ext_float_atomics",
-    "cl_khr_subgroup_extended_types",   "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_non_uniform_vote", "cl_khr_subgroup_non_uniform_arithmetic",
-    "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
-    "cl_khr_subgroup_shuffle",          "cl_khr_subgroup_shuffle_relative",
-};
-constexpr const char* language_features[] = {
-    "__opencl_c_generic_address_space",
-    "__opencl_c_program_scope_global_variables",
-    "__opencl_c_work_group_collective_functions",
-    "__opencl_c_subgroups",
-    "__opencl_c_atomic_order_acq_rel",
-    "__opencl_c_atomic_order_seq_cst",
-    "__opencl_c_atomic_scope_device",
-    "__opencl_c_integer_dot_product_input_4x8bit",
-    "__opencl_c_integer_dot_product_input_4x8bit_packed",
-    "__opencl_c_ext_fp32_global_atomic_add",
-    "__opencl_c_ext_fp32_global_atomic_min_max",
-    "__opencl_c_ext_fp32_local_atomic_add",
-    "__opencl_c_ext_fp32_local_atomic_min_max",
-    "__opencl_c_ext_fp64_global_atomic_add",
-    "__opencl_c_ext_fp64_global_atomic_min_max",
-    "__opencl_c_ext_fp64_local_atomic_add",
-    "__opencl_c_ext_fp64_local_atomic_min_max",
-};
 // Of NVIDIA's compute capability, major * 10 + minor: from here on there are instructions for half,
 // and kernels take more than 4096 bytes of parameters.
 constexpr int half_capability = 53, large_parameters_capability = 70;
@@ -129,10 +102,8 @@ void Device::describeDevice() {
   capabilities_.fence_group = reinterpret_cast<uintptr_t>(context_->runtime.get());
   capabilities_.printf_buffer_bytes = PrintBuffers::capacity;
   capabilities_.printf = true;
-  capabilities_.language_extensions.assign(std::begin(language_extensions),
-                                           std::end(language_extensions));
-  capabilities_.language_features.assign(std::begin(language_features),
-                                         std::end(language_features));
+  constexpr bool long_atomics = true;
+  describeGpuLanguage(capabilities_, long_atomics);
 }
 
 void Device::describeMemory() {

@@ -1,5 +1,7 @@
 #include "backends/hip/stream.h"
 
+#include "backends/common/unordered_streams.h"
+
 namespace weft::hip {
 namespace {
 
@@ -71,22 +73,7 @@ UnorderedStream::UnorderedStream(const std::shared_ptr<DeviceContext>& context,
 }
 
 void UnorderedStream::submit(port::Operation& operation) noexcept {
-  choose(operation).submit(operation);
-}
-
-// Right behind what it has to follow anyway: a chain of operations needs no other order than that
-// of one stream. Else the one with least to do; among equals, the next in turn.
-InOrderStream& UnorderedStream::choose(const port::Operation& operation) noexcept {
-  for (const port::Operation* before : operation.behind)
-    for (const auto& stream : streams_)
-      if (stream->core()->endsWith(before->place)) return *stream;
-  const size_t first = turn_.fetch_add(1, std::memory_order_relaxed);
-  InOrderStream* best = nullptr;
-  for (size_t i = 0; i < streams_.size(); ++i) {
-    InOrderStream* const stream = streams_[(first + i) % streams_.size()].get();
-    if (!best || stream->pending() < best->pending()) best = stream;
-  }
-  return *best;
+  chooseStream(streams_, operation, turn_).submit(operation);
 }
 
 void UnorderedStream::flush() noexcept {

@@ -42,8 +42,6 @@ class UnorderedStream final : public port::Stream {
   void assist(const std::function<bool()>& done) noexcept override;
 
  private:
-  InOrderStream& choose(const port::Operation& operation) noexcept;
-
   static constexpr size_t width = 4;
   std::array<std::unique_ptr<InOrderStream>, width> streams_;
   std::atomic<size_t> turn_{0};

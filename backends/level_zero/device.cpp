@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backends/common/gpu_language.h"
 #include "backends/common/software_images.h"
 #include "backends/level_zero/memory.h"
 #include "backends/level_zero/module.h"
@@ -21,38 +22,6 @@ constexpr uint32_t vendor_intel = 0x8086;
 constexpr uint32_t base_alignment = 256;
 // What the specification of OpenCL asks of a full profile.
 constexpr uint32_t least_parameter_bytes = 1024;
-
-constexpr const char* language_extensions[] = {
-    "cl_khr_int64_base_atomics",        "cl_khr_int64_extended_atomics",
-    "cl_khr_extended_async_copies",     "cl_khr_extended_bit_ops",
-    "cl_khr_integer_dot_product",       "cl_ext_float_atomics",
-    "cl_khr_subgroup_extended_types",   "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_non_uniform_vote", "cl_khr_subgroup_non_uniform_arithmetic",
-    "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
-    "cl_khr_subgroup_shuffle",          "cl_khr_subgroup_shuffle_relative",
-};
-constexpr const char* language_features[] = {
-    "__opencl_c_generic_address_space",
-    "__opencl_c_program_scope_global_variables",
-    "__opencl_c_work_group_collective_functions",
-    "__opencl_c_subgroups",
-    "__opencl_c_atomic_order_acq_rel",
-    "__opencl_c_atomic_order_seq_cst",
-    "__opencl_c_atomic_scope_device",
-    "__opencl_c_ext_fp32_global_atomic_add",
-    "__opencl_c_ext_fp32_global_atomic_min_max",
-    "__opencl_c_ext_fp32_local_atomic_add",
-    "__opencl_c_ext_fp32_local_atomic_min_max",
-    "__opencl_c_integer_dot_product_input_4x8bit",
-    "__opencl_c_integer_dot_product_input_4x8bit_packed",
-};
-
-constexpr const char* double_features[] = {
-    "__opencl_c_ext_fp64_global_atomic_add",
-    "__opencl_c_ext_fp64_global_atomic_min_max",
-    "__opencl_c_ext_fp64_local_atomic_add",
-    "__opencl_c_ext_fp64_local_atomic_min_max",
-};
 
 template <class T>
 T described(ze_structure_type_t type) {
@@ -184,18 +153,8 @@ void Device::describeCode() {
   target_.kind = port::TargetKind::spirv;
   target_.cpu = "1.2";
   if (capabilities_.fp64) port::addFeature(target_.features, port::spirv_double);
-  capabilities_.language_extensions.assign(std::begin(language_extensions),
-                                           std::end(language_extensions));
   const bool long_atomics = (code.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS) != 0;
-  if (!long_atomics)
-    std::erase_if(capabilities_.language_extensions,
-                  [](const std::string& name) { return name.starts_with("cl_khr_int64"); });
-  capabilities_.language_features.assign(std::begin(language_features),
-                                         std::end(language_features));
-  // Those of double are made by exchanging as many bits.
-  if (capabilities_.fp64 && long_atomics)
-    capabilities_.language_features.insert(capabilities_.language_features.end(),
-                                           std::begin(double_features), std::end(double_features));
+  describeGpuLanguage(capabilities_, long_atomics);
   describeFloatSums();
   capabilities_.unordered_streams = true;
   capabilities_.runs_ahead = true;

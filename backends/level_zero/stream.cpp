@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "backends/common/unordered_streams.h"
+
 namespace weft::level_zero {
 namespace {
 
@@ -54,20 +56,7 @@ UnorderedStream::UnorderedStream(const std::shared_ptr<DeviceContext>& context) 
 void UnorderedStream::submit(port::Operation& operation) noexcept {
   if (copies_ && std::holds_alternative<port::Copy>(operation.work))
     return copies_->submit(operation);
-  choose(operation).submit(operation);
-}
-
-// Right behind what it has to follow anyway: a chain needs no other order than that of one stream.
-// Else the one with least to do; among equals, the next in turn.
-InOrderStream& UnorderedStream::choose(const port::Operation& operation) noexcept {
-  for (const port::Operation* before : operation.behind)
-    for (const auto& stream : streams_)
-      if (stream->core()->endsWith(before->place)) return *stream;
-  const size_t first = turn_.fetch_add(1, std::memory_order_relaxed);
-  InOrderStream* best = streams_[first % streams_.size()].get();
-  for (const auto& stream : streams_)
-    if (stream->pending() < best->pending()) best = stream.get();
-  return *best;
+  chooseStream(streams_, operation, turn_).submit(operation);
 }
 
 void UnorderedStream::flush() noexcept {

@@ -37,8 +37,6 @@ class UnorderedStream final : public port::Stream {
   void assist(const std::function<bool()>& done) noexcept override;
 
  private:
-  InOrderStream& choose(const port::Operation& operation) noexcept;
-
   std::vector<std::unique_ptr<InOrderStream>> streams_;
   std::unique_ptr<InOrderStream> copies_;
   std::atomic<size_t> turn_{0};

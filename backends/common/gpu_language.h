@@ -1,0 +1,57 @@
+// What OpenCL C has on GPUs, whoever drives them, because the compiler makes it there.
+#pragma once
+
+#include <iterator>
+
+#include "core/ports/capabilities.h"
+
+namespace weft {
+
+inline constexpr const char* gpu_language_extensions[] = {
+    "cl_khr_extended_async_copies",     "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",       "cl_ext_float_atomics",
+    "cl_khr_subgroup_extended_types",   "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_non_uniform_vote", "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",          "cl_khr_subgroup_shuffle_relative",
+};
+inline constexpr const char* gpu_long_atomics[] = {
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+};
+inline constexpr const char* gpu_language_features[] = {
+    "__opencl_c_generic_address_space",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_work_group_collective_functions",
+    "__opencl_c_subgroups",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
+};
+// Made by exchanging as many bits.
+inline constexpr const char* gpu_double_atomics[] = {
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
+};
+
+// `c.fp64` has to be known. `long_atomics`: has the device those of 64 bits?
+inline void describeGpuLanguage(port::Capabilities& c, bool long_atomics) {
+  const auto add = [](std::vector<std::string>& names, const auto& more) {
+    names.insert(names.end(), std::begin(more), std::end(more));
+  };
+  add(c.language_extensions, gpu_language_extensions);
+  add(c.language_features, gpu_language_features);
+  if (!long_atomics) return;
+  add(c.language_extensions, gpu_long_atomics);
+  if (c.fp64) add(c.language_features, gpu_double_atomics);
+}
+
+}  // namespace weft
