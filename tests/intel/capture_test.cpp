@@ -116,6 +116,28 @@ TEST_F(Capture, KernelsOfEveryKind) {
     }
 }
 
+// Each waits for the one before, on another device or tile where there is one.
+TEST_F(Capture, ChainsOverDevices) {
+  const OwnedKernel lanes = kernel(built(source, "-cl-std=CL3.0"), "lanes");
+  std::vector<OwnedQueue> queues;
+  std::vector<OwnedEvent> events;
+  std::vector<OwnedMem> buffers;
+  for (const cl_device_id gpu : gpus) queues.push_back(queueOf(gpu, 0));
+  for (size_t i = 0; i < 3 * queues.size(); ++i) {
+    buffers.push_back(makeBuffer());
+    set(lanes, buffers.back());
+    const cl_event before = events.empty() ? nullptr : cl_event(events.back());
+    const size_t global = 64, local = 64;
+    events.emplace_back();
+    EXPECT_EQ(
+        cl.clEnqueueNDRangeKernel(queues[i % queues.size()], lanes, 1, nullptr, &global, &local,
+                                  before ? 1 : 0, before ? &before : nullptr, events.back().out()),
+        CL_SUCCESS);
+  }
+  for (const OwnedQueue& queue : queues) EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
+  for (const OwnedEvent& event : events) expectWell(event);
+}
+
 TEST_F(Capture, SharedMemoryFillsCopiesAndImages) {
   const OwnedProgram program = built(source, "-cl-std=CL3.0");
   const OwnedMem data = makeBuffer(CL_MEM_READ_WRITE, 1 << 20), other = makeBuffer();
