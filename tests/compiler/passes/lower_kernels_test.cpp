@@ -2,7 +2,9 @@
 #include <numeric>
 
 #include <gtest/gtest.h>
+#include <llvm/Transforms/Utils/Mem2Reg.h>
 
+#include "compiler/passes/analyses.h"
 #include "tests/compiler/passes/kernel_jit.h"
 
 namespace weft::test {
@@ -231,6 +233,37 @@ TEST_P(Lowering, KernelCalledFromKernel) {
   for (int i = 0; i < 32; ++i) ASSERT_EQ(out[i], i / 16 * 16 + 15 - i % 16 + 1);
   program.run("inner", line(32, 16), {Program::buffer(out.data()), Program::value(5)});
   ASSERT_EQ(out[3], 12 + 1 + 5);
+}
+
+// No place of a local variable may be left that is not the work-group's own: those of other threads
+// would see it.
+TEST_P(Lowering, LocalVariablesBelongToTheGroup) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, R"(
+    typedef struct { ulong a[3], b[3]; } pair;
+    void fill(local pair* both) {
+      both->a[1] = get_global_id(0);
+      both->b[2] = get_group_id(0);
+    }
+    kernel void fields(global ulong* out) {
+      local pair both;
+      if (get_local_id(0) == 0) fill(&both);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      out[get_global_id(0)] = both.a[1] + both.b[2];
+    })");
+  // As the front end leaves it: then inlining makes constants of the fields' addresses.
+  compiler::Analyses analyses(hostMachine());
+  for (Function& function : *module)
+    if (!function.isDeclaration()) llvm::PromotePass().run(function, analyses.functions);
+  std::vector<KernelInfo> kernels = describeKernels(*module);
+  llvm::Error error =
+      compiler::lowerKernels(*module, hostMachine(), kernels, {.optimize = GetParam()});
+  ASSERT_FALSE(error) << llvm::toString(std::move(error));
+  EXPECT_EQ(kernels.front().local_bytes, 6 * sizeof(uint64_t));
+  constexpr unsigned local_space = 3;
+  for (llvm::GlobalVariable& variable : module->globals())
+    EXPECT_TRUE(variable.getAddressSpace() != local_space || variable.use_empty())
+        << variable.getName().str();
 }
 
 TEST(LoweringErrors, Recursion) {
