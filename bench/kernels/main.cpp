@@ -4,6 +4,7 @@
 //   weft-bench-kernels serve            lines "NAME LOCAL REPETITIONS" in, a line of JSON each out;
 //                                       LOCAL is an index into the case's local sizes
 //   weft-bench-kernels splits           whether a unified device could divide each, as a table
+//   weft-bench-kernels handwritten      some beside intrinsics on one thread, as a table
 //   weft-bench-kernels device FACTOR NAME...
 //                                       the device's time in each, at FACTOR times its size
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <string>
 
 #include "bench/kernels/case.h"
+#include "bench/kernels/handwritten.h"
 #include "bench/kernels/runner.h"
 
 namespace weft::bench {
@@ -192,10 +194,11 @@ int run(const std::vector<std::string>& words) {
   if (command == "check") return check({words.begin() + 1, words.end()});
   if (command == "serve") return serve();
   if (command == "splits") return splits();
+  if (command == "handwritten") return compareHandwritten();
   if (command == "device" && words.size() > 2)
     return device(std::stoul(words[1]), {words.begin() + 2, words.end()});
   std::fprintf(stderr,
-               "usage: weft-bench-kernels list | check [NAME...] | serve | splits | "
+               "usage: weft-bench-kernels list | check [NAME...] | serve | splits | handwritten | "
                "device FACTOR NAME...\n");
   return 2;
 }

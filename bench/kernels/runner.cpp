@@ -218,7 +218,10 @@ Times Prepared::run(const Range& local) {
 
 std::string Prepared::check(const Range& local) {
   run(local);
-  const Values result = read();
+  return compare(read());
+}
+
+std::string Prepared::compare(const Values& result) {
   if (expected_.empty()) expected_ = problem_.expected();
   if (result.size() != expected_.size())
     return std::to_string(result.size()) + " elements, expected " +

@@ -36,6 +36,9 @@ class Prepared {
   Times run(const Range& local);
   // Runs once and compares. Empty if right, else what is wrong.
   std::string check(const Range& local);
+  // The same of a result from elsewhere.
+  std::string compare(const Values& result);
+  const Problem& problem() const { return problem_; }
   // How the target, a unified device of Weft, could divide the least divisible of the kernels: a
   // cl_split_class_weft, and why.
   std::pair<cl_uint, std::string> split(const Range& local);
