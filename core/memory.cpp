@@ -63,6 +63,28 @@ std::unique_ptr<port::Memory> allocateShared(const Context& context, size_t byte
   return nullptr;
 }
 
+// Where the processors of `host` have memory on several nodes each, what they make themselves lies
+// better for them.
+bool spansNodes(const port::Device& host) {
+  const auto& units = host.capabilities().units;
+  return std::ranges::any_of(units, [&](const port::ComputeUnit& unit) {
+    return unit.in(port::Domain::numa) != units.front().in(port::Domain::numa);
+  });
+}
+
+// Host memory that a driver made, which its devices copy from and to by themselves; ordinary memory
+// goes through the host's hands. nullptr: there is none, or so little that it makes no difference.
+std::unique_ptr<port::Memory> allocateForCopies(const Context& context, const port::Device* host,
+                                                size_t bytes) {
+  constexpr size_t least = size_t(64) << 10;
+  if (bytes < least || context.singleSpace() || (host && spansNodes(*host))) return nullptr;
+  try {
+    return allocateShared(context, wholePages(bytes));
+  } catch (const Error&) {
+    return nullptr;  // there is other memory yet
+  }
+}
+
 }  // namespace
 
 Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
@@ -96,6 +118,7 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
       return device ? device->allocate(wholePages(bytes_), page_bytes)
                     : std::make_unique<HostMemory>(wholePages(bytes_), page_bytes);
     }
+    if (auto memory = allocateForCopies(context_, device, bytes_)) return memory;
     if (!device) return std::make_unique<HostMemory>(bytes_);
   }
   return device->allocate(bytes_, host_alignment);

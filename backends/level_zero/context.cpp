@@ -24,6 +24,24 @@ Driver::Driver(const Api& table, ze_driver_handle_t driver, uint32_t its_version
   check(api.contextCreate(handle, &description, &context), "making a context");
 }
 
+void HostRanges::add(const void* begin, size_t bytes) {
+  ranges_.lock()->emplace(reinterpret_cast<uintptr_t>(begin), bytes);
+}
+
+void HostRanges::remove(const void* begin) noexcept {
+  ranges_.lock()->erase(reinterpret_cast<uintptr_t>(begin));
+}
+
+bool HostRanges::hold(const void* begin, size_t bytes) const noexcept {
+  const auto at = reinterpret_cast<uintptr_t>(begin);
+  const auto ranges = ranges_.lock();
+  auto found = ranges->upper_bound(at);
+  if (found == ranges->begin()) return false;
+  --found;
+  const size_t offset = at - found->first;
+  return offset <= found->second && bytes <= found->second - offset;
+}
+
 EventPool::~EventPool() {
   const auto events = events_.lock();
   for (const ze_event_handle_t event : events->all) driver_.api.eventDestroy(event);

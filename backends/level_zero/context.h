@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,18 @@
 #include "core/ports/binary_cache.h"
 
 namespace weft::level_zero {
+
+// Allocations of host memory that a driver made, by where they begin. Thread-safe.
+class HostRanges {
+ public:
+  void add(const void* begin, size_t bytes);
+  void remove(const void* begin) noexcept;
+  // Is all of it in one of them?
+  bool hold(const void* begin, size_t bytes) const noexcept;
+
+ private:
+  Guarded<std::map<uintptr_t, size_t>> ranges_;
+};
 
 // A driver and its one context. Devices keep it.
 struct Driver {
@@ -28,6 +41,7 @@ struct Driver {
   const bool first;
   const std::shared_ptr<const port::BinaryCache> binaries;  // nullptr: nobody keeps them
   ze_context_handle_t context = nullptr;
+  HostRanges host_ranges;  // of allocateHost()
 };
 
 // Events that the host can look at and all of the driver's devices can wait for, made once and used

@@ -38,8 +38,13 @@ class HostMemory : public port::Memory {
 class OwnedHostMemory final : public HostMemory {
  public:
   OwnedHostMemory(std::shared_ptr<Driver> driver, void* address, size_t bytes)
-      : HostMemory(address, bytes), driver_(std::move(driver)) {}
-  ~OwnedHostMemory() override { driver_->api.memFree(driver_->context, host()); }
+      : HostMemory(address, bytes), driver_(std::move(driver)) {
+    driver_->host_ranges.add(host(), bytes);
+  }
+  ~OwnedHostMemory() override {
+    driver_->host_ranges.remove(host());
+    driver_->api.memFree(driver_->context, host());
+  }
 
  private:
   std::shared_ptr<Driver> driver_;

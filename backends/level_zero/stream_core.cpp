@@ -31,7 +31,7 @@ bool StreamCore::needsHost(const port::Operation::Work& work) const noexcept {
   if (const auto* copy = std::get_if<port::Copy>(&work)) {
     if (!transfers_.needsHost(*copy)) return false;
     // Bytes on their way into host memory must be there before anything is read from it.
-    const bool reads_first = Transfers::isFromHost(*copy) && readsUpTo(no_read - 1);
+    const bool reads_first = transfers_.isFromHost(*copy) && readsUpTo(no_read - 1);
     return !transfers_.isSmall(*copy) || reads_first;
   }
   if (const auto* fill = std::get_if<port::Fill>(&work)) return transfers_.needsHost(*fill);

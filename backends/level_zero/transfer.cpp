@@ -56,31 +56,37 @@ ze_result_t Transfers::create(uint32_t ordinal, ze_command_queue_flags_t flags) 
 
 Transfers::~Transfers() { api_.commandListDestroy(list_); }
 
-std::byte* Transfers::hostOf(const port::Location& location) {
-  if (!location.memory) return location.host;
-  return location.memory->deviceAddress() ? nullptr : location.memory->host();
+// The device reaches what its driver made.
+std::byte* Transfers::hostOf(const port::Location& location,
+                             const std::array<size_t, 3>& region) const {
+  if (location.memory) return location.memory->deviceAddress() ? nullptr : location.memory->host();
+  if (region[0] == 0 || region[1] == 0 || region[2] == 0) return location.host;
+  const size_t bytes =
+      (region[2] - 1) * location.slice_pitch + (region[1] - 1) * location.row_pitch + region[0];
+  const bool known = context_->driver->host_ranges.hold(location.host + location.offset, bytes);
+  return known ? nullptr : location.host;
 }
 
 Transfers::End Transfers::endOf(const port::Location& location) {
-  std::byte* const host = hostOf(location);
-  std::byte* const address =
-      host ? host : reinterpret_cast<std::byte*>(location.memory->deviceAddress());
+  const uint64_t device = location.memory ? location.memory->deviceAddress() : 0;
+  std::byte* const host = location.memory ? location.memory->host() : location.host;
+  std::byte* const address = device ? reinterpret_cast<std::byte*>(device) : host;
   return {address + location.offset, location.row_pitch, location.slice_pitch};
 }
 
 bool Transfers::needsHost(const port::Copy& copy) const {
-  return hostOf(copy.source) || hostOf(copy.destination);
+  return sourceOnHost(copy) || destinationOnHost(copy);
 }
 
 bool Transfers::needsHost(const port::Fill& fill) const {
   return fill.pattern_size > pattern_bytes_ || !fill.memory->deviceAddress();
 }
 
-bool Transfers::isFromHost(const port::Copy& copy) { return hostOf(copy.source) != nullptr; }
+bool Transfers::isFromHost(const port::Copy& copy) const { return sourceOnHost(copy) != nullptr; }
 
 bool Transfers::isSmall(const port::Copy& copy) const {
   const auto& region = copy.region;
-  const bool both = hostOf(copy.source) && hostOf(copy.destination);
+  const bool both = sourceOnHost(copy) && destinationOnHost(copy);
   return !both && region[2] == 1 && region[0] <= DeviceContext::small_bytes &&
          region[1] <= DeviceContext::small_bytes / std::max<size_t>(region[0], 1) &&
          fitsRegion(copy.source) && fitsRegion(copy.destination);
@@ -186,7 +192,7 @@ void Transfers::wait() {
 void Transfers::piece(const port::Copy& copy, const End& from, const End& to, size_t width,
                       size_t count) {
   std::byte* const staging = staging_.host();
-  if (hostOf(copy.source)) {
+  if (isFromHost(copy)) {
     moveRows(staging, width, from.address, from.row_pitch, width, count);
     check(rows(to.address, to.row_pitch, staging, width, width, count), "a copy");
     return wait();
@@ -200,7 +206,7 @@ void Transfers::perform(const port::Copy& copy) {
   if (isEmpty(copy)) return;
   const auto& region = copy.region;
   const End from = endOf(copy.source), to = endOf(copy.destination);
-  const bool by_host = hostOf(copy.source) && hostOf(copy.destination);
+  const bool by_host = sourceOnHost(copy) && destinationOnHost(copy);
   const size_t width = by_host ? region[0] : std::min(region[0], Staging::bytes);
   const bool fits = fitsRegion(copy.source) && fitsRegion(copy.destination);
   const size_t count = by_host ? region[1] : fits ? Staging::bytes / width : 1;

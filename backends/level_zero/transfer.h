@@ -39,7 +39,7 @@ class Transfers {
   // Does one end lie in memory that only the host reaches, or the pattern not fit into a command?
   bool needsHost(const port::Copy& copy) const;
   bool needsHost(const port::Fill& fill) const;
-  static bool isFromHost(const port::Copy& copy);
+  bool isFromHost(const port::Copy& copy) const;
   // Of those that need the host: can append() do it?
   bool isSmall(const port::Copy& copy) const;
 
@@ -66,7 +66,11 @@ class Transfers {
   };
   static End endOf(const port::Location& location);
   // Where the host finds it, of memory that the device does not reach.
-  static std::byte* hostOf(const port::Location& location);
+  std::byte* hostOf(const port::Location& location, const std::array<size_t, 3>& region) const;
+  std::byte* sourceOnHost(const port::Copy& copy) const { return hostOf(copy.source, copy.region); }
+  std::byte* destinationOnHost(const port::Copy& copy) const {
+    return hostOf(copy.destination, copy.region);
+  }
   // `rows` rows of one slice through the staging memory.
   void piece(const port::Copy& copy, const End& from, const End& to, size_t width, size_t rows);
   ze_result_t rows(std::byte* to, size_t to_pitch, const std::byte* from, size_t from_pitch,

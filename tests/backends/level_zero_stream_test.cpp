@@ -1,6 +1,9 @@
 // Streams of Level Zero, when its driver refuses something.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "core/ports/shared_memory.h"
 #include "tests/support/software_gpus.h"
 #include "tests/support/test_image.h"
 #include "tests/support/test_operation.h"
@@ -89,12 +92,13 @@ class LevelZeroDevices : public testing::Test {
     TestLaunch result(*on.module, kernelIndex(kernel), 1);
     return std::move(result.memory(first.memory.get()));
   }
-  void SetUp() override {
+  void clearFlag() const {
     port::Fill zeros;
     zeros.memory = first.memory.get();
     zeros.size = 256;
     run(*first.stream, zeros);
   }
+  void SetUp() override { clearFlag(); }
 
   const std::vector<std::shared_ptr<port::Device>> devices = discover();
   const One first{devices.at(0)}, second{devices.at(1)};
@@ -127,6 +131,40 @@ TEST_F(LevelZeroDevices, CopyFromEachOther) {
   run(*second.stream, copy);
   run(*second.stream, copyToHost(*second.memory, copied.data(), 256));
   EXPECT_EQ(copied, values);
+}
+
+// From and to ordinary memory the host takes part when the device has come that far; what the
+// driver made for the host is the device's own business: the driver is asked at once.
+TEST_F(LevelZeroDevices, CopyMemoryOfTheirDriversByThemselves) {
+  constexpr size_t bytes = size_t(1) << 20;
+  auto* const source = dynamic_cast<port::SharedMemorySource*>(first.device.get());
+  ASSERT_NE(source, nullptr);
+  const auto known = source->allocateShared(bytes);
+  std::vector<std::byte> ordinary(bytes);
+  const auto there = first.device->allocate(bytes, 128);
+  std::atomic<int>& refused = softwareLevelZeroFaults()->copies.failing;
+  for (const bool is_known : {true, false}) {
+    std::byte* const host = is_known ? known->host() : ordinary.data();
+    std::memset(host, is_known ? 3 : 4, bytes);
+    port::Copy copy;
+    copy.source.host = host;
+    copy.destination.memory = there.get();
+    copy.region = {1000, 1000, 1};
+    copy.source.row_pitch = copy.destination.row_pitch = 1024;
+    clearFlag();
+    const TestLaunch waits = launch(first, "wait_flag"), sets = launch(first, "set_flag");
+    TestOperation before(waits.whole()), copying(copy);
+    first.stream->submit(before);
+    first.stream->submit(copying);
+    refused = 1;
+    run(*first.other, sets.whole());
+    EXPECT_TRUE(before.wait() && copying.wait());
+    EXPECT_EQ(copying.status == 0, is_known);
+    refused = 0;
+  }
+  std::vector<std::byte> seen(1000);
+  run(*first.stream, copyToHost(*there, seen.data(), 1000, 999 * 1024));
+  EXPECT_EQ(seen, std::vector<std::byte>(1000, std::byte{3}));
 }
 
 TEST_F(LevelZeroDevices, OneThatIsLostDoesNotHoldUpOthers) {
