@@ -13,6 +13,7 @@
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/regions.h"
+#include "compiler/passes/simd/scaling.h"
 
 namespace weft::compiler {
 namespace {
@@ -111,6 +112,7 @@ llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
                                      llvm::Twine(info->sub_group_size) + " work-items");
     lowerKernel(*kernel, machine, *info, options);
   }
+  inlineScaling(module);
   dropConvergence(module);
   return verify(module);
 }

@@ -1,4 +1,5 @@
 // From source to a result: builds programs, loads their images and calls the kernels.
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -163,6 +164,35 @@ TEST_F(ExecuteTest, HalfOnProcessorsWithoutF16c) {
     ASSERT_EQ((results[1][i] & 0x7fff) > 0x7c00, nan) << i;
     if (!nan) {
       ASSERT_EQ(results[0][i], results[1][i]) << i;
+    }
+  }
+}
+
+// Vectors have an instruction for the power of two in it, a lane by itself has not. All orders of
+// magnitude, infinities and NaNs among them; groups that leave lanes over.
+TEST_F(ExecuteTest, ExponentialsAreTheSameInVectors) {
+  constexpr uint32_t step = 0x3fff1;
+  std::vector<float> in;
+  for (uint64_t bits = 0; bits <= UINT32_MAX; bits += step)
+    in.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  for (float x = -104.5f; x < 89; x += 0.0625f) in.push_back(x);
+  std::vector<float> results[2] = {std::vector<float>(in.size()), std::vector<float>(in.size())};
+  for (const bool vectors : {false, true}) {
+    set("WEFT_VECTORIZE", vectors ? "always" : "never");
+    const Program program = load(
+        "kernel void f(global const float* in, global float* out) {\n"
+        "  out[get_global_id(0)] = exp(in[get_global_id(0)]);\n}\n");
+    const float* from = in.data();
+    float* to = results[vectors].data();
+    program.run("f", {in.size(), 1, 1}, {70, 1, 1}, {&from, &to});
+  }
+  for (size_t i = 0; i < in.size(); ++i) {
+    const auto [lane, vector] = std::pair(results[0][i], results[1][i]);
+    ASSERT_TRUE(std::bit_cast<uint32_t>(lane) == std::bit_cast<uint32_t>(vector) ||
+                (std::isnan(lane) && std::isnan(vector)))
+        << "exp(" << in[i] << ") is " << lane << " and " << vector;
+    if (std::isnormal(lane)) {
+      ASSERT_NEAR(lane / std::exp(double(in[i])), 1, 2e-7) << in[i];
     }
   }
 }

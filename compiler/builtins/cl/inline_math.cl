@@ -14,8 +14,27 @@
 #define LN2_HIGH 0x1.62e4p-1f
 #define LN2_LOW 0x1.7f7d1cp-20f
 
-// x = n ln(2) + r and e^x = 2^n e^r with a polynomial for e^r; the power of two in two steps, so
-// that neither overflows unless the result does.
+// By a power of two in two steps, so that neither overflows unless the result does. For a lane it
+// stays a call until vectors are made, some of which do it in one (passes/simd/scaling.h).
+#define DEFINE_SCALE(n, V, unused)                                                          \
+  INLINE OVERLOAD float##n scaled(float##n y, uint##n exponent) {                           \
+    const uint##n half_way = AS(uint##n, AS(int##n, exponent) >> 1);                        \
+    const uint##n bias = (uint##n)(127u);                                                   \
+    return y * AS(float##n, (half_way + bias) << 23) *                                      \
+           AS(float##n, (exponent - half_way + bias) << 23);                                \
+  }
+WIDTHS(DEFINE_SCALE, )
+__attribute__((const, noinline)) float __weft_scale_float(float y, uint exponent) {
+  return scaled(y, exponent);
+}
+#define SCALE_(y, exponent) __weft_scale_float(y, exponent)
+#define SCALE_2(y, exponent) scaled(y, exponent)
+#define SCALE_3(y, exponent) scaled(y, exponent)
+#define SCALE_4(y, exponent) scaled(y, exponent)
+#define SCALE_8(y, exponent) scaled(y, exponent)
+#define SCALE_16(y, exponent) scaled(y, exponent)
+
+// x = n ln(2) + r and e^x = 2^n e^r with a polynomial for e^r.
 #define DEFINE_EXP(n, V, unused)                                                     \
   INLINED float##n __weft_inline_exp_float##n(float##n x) {                          \
     const float##n turned = FMA(x, (float##n)(0x1.715476p+0f), (float##n)(ROUNDER)); \
@@ -29,10 +48,7 @@
     p = FMA(p, r, (float##n)(1.6666665459e-1f));                                     \
     p = FMA(p, r, (float##n)(5.0000001201e-1f));                                     \
     const float##n fraction = FMA(p, r * r, r) + (float##n)(1.0f);                   \
-    const uint##n half_way = AS(uint##n, AS(int##n, exponent) >> 1);                 \
-    const uint##n bias = (uint##n)(127u);                                            \
-    float##n y = fraction * AS(float##n, (half_way + bias) << 23) *                  \
-                 AS(float##n, (exponent - half_way + bias) << 23);                   \
+    float##n y = SCALE_##n(fraction, exponent);                                      \
     y = x > (float##n)(88.8f) ? (float##n)(INFINITY) : y;                            \
     return x < (float##n)(-104.0f) ? (float##n)(0.0f) : y;                           \
   }

@@ -10,6 +10,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/passes/simd/neighbours.h"
+#include "compiler/passes/simd/scaling.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
 
@@ -105,7 +106,8 @@ bool waitsForTurns(const llvm::Loop& loop, const LaneShapes& shapes) {
 std::optional<unsigned> registersFor(const Instruction& instruction, const LaneShapes& shapes,
                                      bool masked) {
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-    if (!llvm::isTriviallyVectorizable(call->getIntrinsicID())) return std::nullopt;
+    if (!isScaling(instruction) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
+      return std::nullopt;
     return 0;
   }
   if (instruction.isIntDivRem() && shapes.isVarying(&instruction)) return std::nullopt;

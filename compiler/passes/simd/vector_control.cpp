@@ -4,6 +4,7 @@
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 
+#include "compiler/passes/simd/scaling.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -44,7 +45,8 @@ bool needsLanes(const Instruction& instruction, const LaneShapes& shapes) {
 }
 
 bool isExpensive(const Instruction& instruction, const LaneShapes& shapes) {
-  if (llvm::isa<llvm::CallBase>(instruction)) return !llvm::isa<llvm::IntrinsicInst>(instruction);
+  if (llvm::isa<llvm::CallBase>(instruction))
+    return !llvm::isa<llvm::IntrinsicInst>(instruction) && !isScaling(instruction);
   if (const Value* pointer = llvm::getLoadStorePointerOperand(&instruction))
     return shapes.isVarying(pointer);
   return instruction.isIntDivRem() || instruction.isAtomic();
