@@ -229,7 +229,7 @@ void WholeLaunch::tell() const {
   const auto append = [&](const char* before, double us) {
     text.append(before).append(std::to_string(std::llround(us)));
   };
-  append("; expected ", since(expectedEnd()));
+  if (expectedEnd() != 0) append("; expected ", since(expectedEnd()));
   append(" done ", since(times_.ended));
   if (isMeasured()) append(" busy ", static_cast<double>(times_.ended - times_.started) / 1000);
   std::fprintf(stderr, "%s\n", text.c_str());
