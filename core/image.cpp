@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 8;
+constexpr uint32_t format_version = 9;
 
 struct FileHeader {
   char magic[8];
@@ -188,6 +188,9 @@ const char* nameOf(SplitHazard hazard) {
       {SplitHazard::program_variables, "variables of the program"},
       {SplitHazard::unknown_calls, "calls that nobody can follow"},
       {SplitHazard::device_queues, "device-side enqueue"},
+      {SplitHazard::ordered_atomics, "atomics that order memory"},
+      {SplitHazard::common_atomics, "atomics of all work-items on global memory"},
+      {SplitHazard::waiting_atomics, "loops that depend on atomics on global memory"},
   };
   for (const auto& [value, name] : names)
     if (value == hazard) return name;

@@ -79,7 +79,7 @@ struct ArgumentInfo {
 };
 
 // What the kernel does, or may do, that ties its work-groups together or lets them reach memory
-// that no argument names: with any of it, all its groups run on one device. Bits of
+// that no argument names: partition/split.h says what that means for dividing it. Bits of
 // KernelInfo::split_hazards.
 enum class SplitHazard : uint32_t {
   global_atomics = 1,      // on memory that is not known to be local or private, no Combination
@@ -90,8 +90,12 @@ enum class SplitHazard : uint32_t {
   program_variables = 32,  // that can be written
   unknown_calls = 64,      // with pointers to such memory, or through pointers
   device_queues = 128,
+  // Of kernels with global_atomics:
+  ordered_atomics = 256,   // some order other accesses to memory
+  common_atomics = 512,    // all work-items change something
+  waiting_atomics = 1024,  // loops may run until another work-group has done something
 };
-inline constexpr uint32_t no_split_hazard = 0, all_split_hazards = 255;
+inline constexpr uint32_t no_split_hazard = 0, all_split_hazards = 2047;
 
 // What it is called, for people.
 const char* nameOf(SplitHazard hazard);

@@ -13,8 +13,13 @@ bool isPointer(ArgumentKind kind) {
 constexpr uint32_t bit(SplitHazard hazard) { return static_cast<uint32_t>(hazard); }
 
 // What members of one coherent memory may do to it together as much as one of them alone. Not
-// atomics whose results count: a group that waits for another might keep its part from being begun.
-constexpr uint32_t harmless_in_place = bit(SplitHazard::unnamed_memory);
+// waiting for each other: a group that does might keep another's part from being begun.
+constexpr uint32_t harmless_in_place =
+    bit(SplitHazard::unnamed_memory) | bit(SplitHazard::global_atomics) |
+    bit(SplitHazard::ordered_atomics) | bit(SplitHazard::common_atomics);
+// What parts with copies may do as long as no two of them change the same: the one comes before the
+// other then, as far as relaxed atomics can tell.
+constexpr uint32_t harmless_apart = bit(SplitHazard::global_atomics);
 
 // Of one storage.
 struct Range {
@@ -84,11 +89,11 @@ Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
   std::copy_n(launch.group_count, 3, whole_.end);
   const Launch all{kernel, launch, values, bound};
   most_blocks = std::max<uint64_t>(most_blocks, 1);
-  if (hazards(kernel, one_memory)) return;
+  if (hazards(all, one_memory)) return;
   if (separateMemory(all)) {
-    const auto shared = choose(all, most_blocks);
+    auto shared = choose(all, most_blocks);
     if (!shared.empty() && one_memory) in_place_ = true;
-    if (!shared.empty() && !one_memory) takeMerged(all, shared);
+    if (!shared.empty() && !one_memory) takeMerged(all, std::move(shared));
   } else if (one_memory) {
     in_place_ = true;
     dimension_ = cutDimension(whole_, std::min(most_blocks, enough_blocks));
@@ -101,6 +106,10 @@ Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
   class_ = SplitClass::merge;
   explain("work-groups may write what others read or write");
   accesses_.clear();
+}
+
+bool Split::Launch::hasAtomics() const {
+  return kernel.split_hazards & bit(SplitHazard::global_atomics);
 }
 
 bool Split::Launch::writes(size_t argument) const {
@@ -120,12 +129,31 @@ void Split::explain(std::string reason) {
   if (reason_.empty()) reason_ = std::move(reason);
 }
 
-bool Split::hazards(const KernelInfo& kernel, bool one_memory) {
-  const uint32_t counted = kernel.split_hazards & ~(one_memory ? harmless_in_place : 0);
+bool Split::hazards(const Launch& launch, bool one_memory) {
+  const uint32_t all = launch.kernel.split_hazards;
+  const uint32_t counted = all & ~(one_memory ? harmless_in_place : harmless_apart);
   for (uint32_t each = 1; each != 0; each <<= 1)
     if (counted & each) return refuse(nameOf(static_cast<SplitHazard>(each))), true;
-  for (uint32_t each = 1; each != 0; each <<= 1)
-    if (kernel.split_hazards & each) explain(nameOf(static_cast<SplitHazard>(each)));
+  if (launch.hasAtomics() && launch.mayBindTwice())
+    return refuse("atomics, with the same memory behind two arguments"), true;
+  for (uint32_t each = 1; one_memory && each != 0; each <<= 1)
+    if (all & each) explain(nameOf(static_cast<SplitHazard>(each)));
+  return false;
+}
+
+// What the compiler says of loops that depend on atomics is of arguments that lie apart.
+bool Split::Launch::mayBindTwice() const {
+  for (size_t i = 0; i < bound.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      const BoundArgument &one = bound[i], &other = bound[j];
+      const bool pointers =
+          isPointer(kernel.arguments[i].kind) && isPointer(kernel.arguments[j].kind);
+      if (!pointers || !(writes(i) || writes(j))) continue;
+      if (one.shared_memory || other.shared_memory) return true;
+      if (one.storage && one.storage == other.storage && one.origin < other.origin + other.size &&
+          other.origin < one.origin + one.size)
+        return true;
+    }
   return false;
 }
 
@@ -196,44 +224,75 @@ Split::Cut Split::cutAlong(const Launch& launch, unsigned dimension, uint64_t mo
   return cut;
 }
 
+// The bytes that are written together in what is behind these arguments; 0: none, stores_differ:
+// not the same everywhere, or not at their multiples.
+uint8_t Split::Launch::unitOf(const void* storage) const {
+  uint8_t unit = 0;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const ArgumentInfo& info = kernel.arguments[i];
+    if (bound[i].storage != storage || (!writes(i) && !info.reads)) continue;
+    const bool atomics = info.combination != Combination::none;
+    const uint8_t one = atomics ? info.combined_bytes : writes(i) ? info.store_bytes : 0;
+    if (one == 0) continue;
+    if (one == stores_differ || (unit != 0 && unit != one) || bound[i].origin % one != 0)
+      return stores_differ;
+    unit = one;
+  }
+  return unit;
+}
+
+// By what operation all that is done to it can be combined; nullopt: something else is done as
+// well.
+std::optional<Combination> Split::Launch::combinationOf(const void* storage) const {
+  std::optional<Combination> result;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const ArgumentInfo& info = kernel.arguments[i];
+    if (bound[i].storage != storage || (!writes(i) && !info.reads)) continue;
+    if (result && *result != info.combination) return std::nullopt;
+    result = info.combination;
+  }
+  return result;
+}
+
 // How the bytes of a storage become one again that parts write together. Refuses if they cannot.
-std::optional<MergedBytes> Split::mergedBytes(const Launch& launch, const void* storage) {
-  MergedBytes merged{storage, ~size_t{0}, 0, Combination::none, 0};
-  bool combined = false, otherwise = false;
-  for (size_t i = 0; i < launch.bound.size(); ++i) {
-    const BoundArgument& bound = launch.bound[i];
-    const ArgumentInfo& info = launch.kernel.arguments[i];
+std::optional<MergedBytes> Split::mergedBytes(const Launch& launch, const void* storage,
+                                              bool exclusive) {
+  const auto combination = launch.combinationOf(storage);
+  if (!combination) return refuse("what atomics combine is also used otherwise"), std::nullopt;
+  MergedBytes merged{storage, ~size_t{0}, 0, *combination, 0, false};
+  merged.exclusive = exclusive && *combination == Combination::none;
+  // Parts know the storage by their copies alone, so those have a place for each argument, used or
+  // not.
+  for (const BoundArgument& bound : launch.bound) {
     if (bound.storage != storage) continue;
-    // Parts know the storage by their copies alone, so those have a place for each argument, used
-    // or not.
     merged.begin = std::min(merged.begin, bound.origin);
     merged.end = std::max(merged.end, bound.origin + bound.size);
-    if (!launch.writes(i) && !info.reads) continue;
-    const bool atomics = info.combination != Combination::none;
-    const uint8_t unit = atomics ? info.combined_bytes : launch.writes(i) ? info.store_bytes : 0;
-    if (atomics && combined && merged.combination != info.combination) otherwise = true;
-    (atomics ? combined : otherwise) = true;
-    if (atomics) merged.combination = info.combination;
-    if (unit == 0) continue;
-    const bool same = merged.bytes == 0 || merged.bytes == unit;
-    if (unit == stores_differ || !same || bound.origin % unit != 0)
-      return refuse("work-groups may write the same memory in units of several sizes"),
-             std::nullopt;
-    merged.bytes = unit;
   }
-  if (combined && otherwise)
-    return refuse("what atomics combine is also used otherwise"), std::nullopt;
-  merged.bytes = std::max<uint8_t>(merged.bytes, 1);
-  explain(combined ? "atomics of all work-groups are combined"
-                   : "work-groups may write what others read or write");
+  // What atomics write together nobody says, but it is no more than that.
+  constexpr uint8_t largest = sizeof(uint64_t);
+  const uint8_t unit = launch.unitOf(storage);
+  const bool unknown = unit == stores_differ || (merged.exclusive && launch.hasAtomics());
+  merged.bytes = unknown ? largest : std::max<uint8_t>(unit, 1);
   return merged;
 }
 
-void Split::takeMerged(const Launch& launch, std::span<const void* const> shared) {
+void Split::takeMerged(const Launch& launch, std::vector<const void*> shared) {
+  const bool differ = std::ranges::any_of(
+      shared, [&](const void* storage) { return launch.unitOf(storage) == stores_differ; });
+  if (launch.hasAtomics()) explain(nameOf(SplitHazard::global_atomics));
+  if (differ) explain("work-groups may write the same memory in units of several sizes");
+  const bool exclusive = launch.hasAtomics() || differ;
+  for (size_t i = 0; exclusive && i < launch.bound.size(); ++i)
+    if (const void* storage = launch.bound[i].storage;
+        storage && launch.writes(i) && std::ranges::find(shared, storage) == shared.end())
+      shared.push_back(storage);
   for (const void* storage : shared) {
-    const auto merged = mergedBytes(launch, storage);
+    const auto merged = mergedBytes(launch, storage, exclusive);
     if (!merged) return;
     merged_.push_back(*merged);
+    explain(merged->combination != Combination::none
+                ? "atomics of all work-groups are combined"
+                : "work-groups may write what others read or write");
   }
   class_ = SplitClass::merge;
   std::erase_if(accesses_, [&](const BlockAccess& access) {

@@ -16,7 +16,7 @@ namespace weft::partition {
 enum class SplitClass : uint8_t {
   exact,  // what each part writes is known, and no other part reads or writes it
   merge,  // parts that work in memories of their own write into copies of some objects, which are
-          // merged in the end
+          // merged in the end, or if they cannot be, all of it runs on one device after all
   whole,  // one device runs all of it
 };
 
@@ -42,12 +42,14 @@ struct PartAccess {
 // Bytes [begin, end) of a storage that nobody knows to be written by one part alone. What the parts
 // made of their copies becomes one by `combination`, of integers of `bytes` bytes; without one, of
 // each `bytes` bytes, which are written together, those that a part changed are as it left them.
+// Of `exclusive` ones no two parts may have changed the same.
 struct MergedBytes {
   const void* storage = nullptr;
   size_t begin = 0;
   size_t end = 0;
   Combination combination = Combination::none;
   uint8_t bytes = 1;
+  bool exclusive = false;
 };
 
 // Blocks of work-groups, cut along one dimension, are the units in which a launch is divided.
@@ -70,7 +72,8 @@ class Split {
   port::GroupBox box(const Slice& blocks) const;
   // Of `merge`: the members' memory is one, so nothing is copied, and any part may touch anything.
   bool inPlace() const { return in_place_; }
-  // Of `merge`, by storage. accesses() says nothing of these.
+  // Of `merge`, by storage. accesses() says nothing of these. Where some are exclusive they are all
+  // that the launch writes: nothing has changed yet when it shows whether they can be merged.
   const std::vector<MergedBytes>& merged() const { return merged_; }
   // Appends what these touch, neighbouring bytes together. Not of `whole` ones, nor in place.
   void accesses(const Slice& blocks, std::vector<PartAccess>& list) const;
@@ -94,16 +97,20 @@ class Split {
     std::span<const BoundArgument> bound;
 
     bool writes(size_t argument) const;
+    bool hasAtomics() const;  // whose results are used
+    bool mayBindTwice() const;
+    uint8_t unitOf(const void* storage) const;
+    std::optional<Combination> combinationOf(const void* storage) const;
   };
 
   void refuse(std::string reason);
-  bool hazards(const KernelInfo& kernel, bool one_memory);
+  bool hazards(const Launch& launch, bool one_memory);
   bool separateMemory(const Launch& launch);
   void explain(std::string reason);
   std::vector<const void*> choose(const Launch& launch, uint64_t most_blocks);
   Cut cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks) const;
-  void takeMerged(const Launch& launch, std::span<const void* const> shared);
-  std::optional<MergedBytes> mergedBytes(const Launch& launch, const void* storage);
+  void takeMerged(const Launch& launch, std::vector<const void*> shared);
+  std::optional<MergedBytes> mergedBytes(const Launch& launch, const void* storage, bool exclusive);
   port::GroupBox boxOf(unsigned dimension, uint64_t blocks, const Slice& slice) const;
 
   port::GroupBox whole_;

@@ -56,6 +56,29 @@ using Taker = void (*)(std::byte*, const std::byte*, const std::byte*, size_t);
 constexpr std::pair<uint8_t, Taker> takers[] = {
     {1, takeChanged<1>}, {2, takeChanged<2>}, {4, takeChanged<4>}, {8, takeChanged<8>}};
 
+template <size_t Bytes>
+bool changeTwice(const std::byte* before, std::span<const std::byte* const> copies, size_t size) {
+  // The bytes of [at, at + count), count at most a word's.
+  const auto wordAt = [](const std::byte* at, size_t count) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, count);
+    return word;
+  };
+  for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+    const size_t count = std::min(sizeof(uint64_t), size - i);
+    const uint64_t was = wordAt(before + i, count);
+    uint64_t changed = 0;
+    for (const std::byte* const copy : copies) {
+      const uint64_t difference = wordAt(copy + i, count) ^ was;
+      if (difference == 0) continue;
+      const uint64_t units = unitsOf<Bytes>(difference);
+      if (changed & units) return true;
+      changed |= units;
+    }
+  }
+  return false;
+}
+
 template <class T>
 T combined(Combination combination, T target, T before, T copy) {
   using S = std::make_signed_t<T>;
@@ -104,6 +127,20 @@ void combine(Combination combination, uint8_t element, std::byte* target, const 
     combineEach<uint64_t>(combination, target, before, copy, size);
   else
     combineEach<uint32_t>(combination, target, before, copy, size);
+}
+
+bool changedTwice(uint8_t element, const std::byte* before,
+                  std::span<const std::byte* const> copies, size_t size) noexcept {
+  switch (element) {
+    case 1:
+      return changeTwice<1>(before, copies, size);
+    case 2:
+      return changeTwice<2>(before, copies, size);
+    case 4:
+      return changeTwice<4>(before, copies, size);
+    default:
+      return changeTwice<8>(before, copies, size);
+  }
 }
 
 }  // namespace weft

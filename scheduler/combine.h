@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/image.h"
 
@@ -14,5 +15,10 @@ namespace weft {
 // not change are left alone: others may write them meanwhile.
 void combine(Combination combination, uint8_t element, std::byte* target, const std::byte* before,
              const std::byte* copy, size_t size) noexcept;
+
+// Did two of these change the same `element` bytes (1, 2, 4 or 8) of `before`? The last element may
+// be shorter.
+bool changedTwice(uint8_t element, const std::byte* before,
+                  std::span<const std::byte* const> copies, size_t size) noexcept;
 
 }  // namespace weft

@@ -169,7 +169,8 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
 
 // Of what it takes to give all members copies and to merge them.
 profiling::LinkKey Division::mergeKey() const {
-  std::string copies = "copies of";
+  const bool exclusive = std::ranges::any_of(split_->merged(), &partition::MergedBytes::exclusive);
+  std::string copies = exclusive ? "exclusive copies of" : "copies of";
   for (const State& state : members_)
     copies.append(1, ' ').append(keyOf(*state.member.device).uuid);
   return {std::move(copies), "host", device_.capabilities().driver_version};
@@ -195,7 +196,7 @@ double Division::mergeTime() const {
   return link + static_cast<double>(bytes * (2 * members() + 1)) / host_bytes_per_ns;
 }
 
-void Division::accesses(const Slice& slice, AccessList& list) const {
+void Division::accesses(const Slice& slice, AccessList& list, bool in_copies) const {
   std::vector<partition::PartAccess> touched;
   split_->accesses(slice, touched);
   const auto& values = arguments_->values;
@@ -210,7 +211,7 @@ void Division::accesses(const Slice& slice, AccessList& list) const {
     const bool together = std::ranges::any_of(merged, [&](const partition::MergedBytes& bytes) {
       return bytes.storage == &object->storage();
     });
-    if (split_->inPlace() || (together && !merging_))
+    if (split_->inPlace() || (together && !in_copies))
       list.push_back({object, begin, begin + object->size(), true, object->kernelMayWrite()});
   }
 }
@@ -403,16 +404,26 @@ double Division::timeFrom(uint64_t since) {
   return longest;
 }
 
+// Its parts are not heard of: their times say nothing of what it takes to run it.
+size_t Division::again() {
+  const size_t best = experience_->state().lock()->best;
+  ran_again_ = true;
+  done_ = {{best, {0, split_->blocks()}}};
+  return best;
+}
+
 void Division::succeeded(std::optional<uint64_t> ahead) {
   using partition::Verdict;
   const double now =
       ahead ? timeFrom(std::max(begun_, *ahead)) : static_cast<double>(profiling::now() - begun_);
   if (Knowledge::get().setting.trace) tell(now);
-  if (const auto spent = merging_ ? merging_->spent() : std::nullopt)
+  if (const auto spent = merging_ && !ran_again_ ? merging_->spent() : std::nullopt)
     Knowledge::get().store.recordTransfer(mergeKey(), merging_->bytes(), *spent);
   if (measures_alone_) experience_->state().lock()->tried_alone = true;
   if (!learns_) return;
   const auto seen = experience_->state().lock();
+  // Once is enough while nothing speaks for dividing it; later what it took tells.
+  if (ran_again_ && !seen->verdict.settled()) return seen->verdict.refuse();
   if (mode_ == Verdict::Mode::alone) {
     double busy = 0;
     for (const State& state : members_) busy += state.busy_ns;

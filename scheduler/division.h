@@ -50,8 +50,8 @@ class Division {
 
   // What the parts write together and in copies, from plan() on; null when there is nothing.
   Merging* merging() const { return merging_.get(); }
-  // What a part touches, or all of them together; without what it has copies of.
-  void accesses(const partition::Slice& slice, AccessList& list) const;
+  // What a part touches, or all of them together; `in_copies`: without what it has copies of.
+  void accesses(const partition::Slice& slice, AccessList& list, bool in_copies) const;
 
   // A part for the member, nullopt when there is none for it now.
   std::optional<partition::Slice> next(size_t member);
@@ -59,6 +59,8 @@ class Division {
   void finished(size_t member, const partition::Slice& slice, uint64_t begin, uint64_t end);
   // It ended without having run to its end.
   void failed(size_t member) { --members_[member].in_hand; }
+  // What the parts wrote cannot be merged: all of it runs again, on this member.
+  size_t again();
   // All parts have ended well. `ahead`: they were submitted before what they run behind had ended,
   // the last of that at this time (0: all of it had).
   void succeeded(std::optional<uint64_t> ahead);
@@ -122,6 +124,7 @@ class Division {
   bool measures_alone_ = false;  // on one member, before anything is known
   bool learns_ = true;           // from how long it takes
   bool records_ = false;         // the parts' times
+  bool ran_again_ = false;
   uint64_t begun_ = 0;
   double planned_ns_ = 0;
 };

@@ -12,6 +12,7 @@ namespace weft {
 void Division::tell(double nanoseconds) const {
   std::string text = "weft: " + build_->image->kernels[index_].name + ": ";
   text += mode_ == partition::Verdict::Mode::alone ? "alone " : "together ";
+  if (ran_again_) text += "and again ";
   const auto append = [&](const char* before, double ns) {
     text.append(before).append(std::to_string(std::llround(ns / 1000)));
   };

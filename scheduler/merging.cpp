@@ -1,6 +1,7 @@
 #include "scheduler/merging.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "profiling/clock.h"
 #include "scheduler/combine.h"
@@ -43,55 +44,111 @@ class CopyStep final : public MergeStep {
 
 }  // namespace
 
-// Bytes [begin, end) of an object's copies become the object's.
+// One object, what it was, and what the parts made of it.
+class Merged {
+ public:
+  explicit Merged(const Merging::Object& object)
+      : bytes_(object.bytes), original_(object.original), before_(object.before) {
+    for (const Merging::Copy& copy : object.copies) copies_.push_back(copy.buffer);
+  }
+
+  // Of bytes [begin, end).
+  void accesses(size_t begin, size_t end, AccessList& list) const {
+    list.push_back({original_.get(), bytes_.begin + begin, bytes_.begin + end, true, true});
+    list.push_back({before_.get(), begin, end, true, false});
+    for (const Ref<Buffer>& copy : copies_) list.push_back({copy.get(), begin, end, true, false});
+  }
+  // Has anything that may have one writer alone two of them? One may be another command.
+  bool conflicts() const {
+    if (!bytes_.exclusive) return false;
+    std::vector<const std::byte*> all = {at(*original_, bytes_.begin)};
+    for (const Ref<Buffer>& copy : copies_) all.push_back(at(*copy, 0));
+    return changedTwice(bytes_.bytes, at(*before_, 0), all, size());
+  }
+  void merge(size_t begin, size_t end) const {
+    std::byte* const target = at(*original_, bytes_.begin + begin);
+    // Of what one part alone changed nothing but that has to be entered.
+    const uint8_t element = bytes_.exclusive ? 1 : bytes_.bytes;
+    for (const Ref<Buffer>& copy : copies_)
+      combine(bytes_.combination, element, target, at(*before_, begin), at(*copy, begin),
+              end - begin);
+  }
+  // But for a last element that is not whole, which nobody can write, except in other elements.
+  size_t size() const {
+    const size_t all = bytes_.end - bytes_.begin;
+    return bytes_.exclusive ? all : all / bytes_.bytes * bytes_.bytes;
+  }
+
+ private:
+  static std::byte* at(MemObject& object, size_t offset) {
+    return object.storage().in(port::host_space).host() + offset;
+  }
+
+  partition::MergedBytes bytes_;
+  Ref<MemObject> original_;
+  Ref<Buffer> before_;
+  std::vector<Ref<Buffer>> copies_;
+};
+
+namespace {
+
+// Bytes [begin, end) of the copies become the object's.
 class MergeCommand final : public MergeStep {
  public:
-  MergeCommand(Context& context, Device& device, const Merging::Object& object, size_t begin,
-               size_t end)
-      : MergeStep(context, device, false),
-        original_(object.original),
-        before_(object.before),
-        origin_(object.bytes.begin),
-        begin_(begin),
-        end_(end),
-        combination_(object.bytes.combination),
-        element_(object.bytes.bytes) {
-    for (const Merging::Copy& copy : object.copies) copies_.push_back(copy.buffer);
+  MergeCommand(Context& context, Device& device, const Merged& object, size_t begin, size_t end)
+      : MergeStep(context, device, false), object_(object), begin_(begin), end_(end) {
+    setSpace(port::host_space);
+  }
+
+ private:
+  void accesses(AccessList& list) override { object_->accesses(begin_, end_, list); }
+  void prepare() override {
+    work = port::HostCall{[](void* self) {
+                            const auto& step = *static_cast<MergeCommand*>(self);
+                            step.object_->merge(step.begin_, step.end_);
+                          },
+                          this};
+  }
+  void finalize(cl_int) noexcept override { object_.reset(); }
+  std::string what() const override { return "the merge of what parts of a kernel wrote"; }
+
+  std::optional<Merged> object_;
+  const size_t begin_, end_;
+};
+
+// All that a launch wrote, or nothing of it where that cannot be.
+class MergeAllCommand final : public MergeStep {
+ public:
+  MergeAllCommand(Context& context, Device& device, std::vector<Merged> objects,
+                  std::atomic<bool>& conflicts)
+      : MergeStep(context, device, false), objects_(std::move(objects)), conflicts_(conflicts) {
     setSpace(port::host_space);
   }
 
  private:
   void accesses(AccessList& list) override {
-    list.push_back({original_.get(), origin_ + begin_, origin_ + end_, true, true});
-    list.push_back({before_.get(), begin_, end_, true, false});
-    for (const Ref<Buffer>& copy : copies_) list.push_back({copy.get(), begin_, end_, true, false});
+    for (const Merged& object : objects_) object.accesses(0, object.size(), list);
   }
   void prepare() override {
-    work = port::HostCall{[](void* self) { static_cast<MergeCommand*>(self)->run(); }, this};
+    work = port::HostCall{[](void* self) { static_cast<MergeAllCommand*>(self)->run(); }, this};
   }
-  void run() {
-    const auto at = [&](MemObject& object, size_t offset) {
-      return object.storage().in(port::host_space).host() + offset;
-    };
-    std::byte* const target = at(*original_, origin_ + begin_);
-    const std::byte* const before = at(*before_, begin_);
-    for (const Ref<Buffer>& copy : copies_)
-      combine(combination_, element_, target, before, at(*copy, begin_), end_ - begin_);
+  void run() const {
+    // Where another launch is at the same objects, it sees all of this one or nothing.
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    const bool conflicts = std::ranges::any_of(objects_, &Merged::conflicts);
+    conflicts_.store(conflicts, std::memory_order_relaxed);
+    if (conflicts) return;
+    for (const Merged& object : objects_) object.merge(0, object.size());
   }
-  void finalize(cl_int) noexcept override {
-    original_ = nullptr;
-    before_ = nullptr;
-    copies_.clear();
-  }
+  void finalize(cl_int) noexcept override { objects_.clear(); }
   std::string what() const override { return "the merge of what parts of a kernel wrote"; }
 
-  Ref<MemObject> original_;
-  Ref<Buffer> before_;
-  std::vector<Ref<Buffer>> copies_;
-  size_t origin_, begin_, end_;
-  Combination combination_;
-  uint8_t element_;
+  std::vector<Merged> objects_;
+  std::atomic<bool>& conflicts_;  // of the launch, which waits for this
 };
+
+}  // namespace
 
 namespace {
 
@@ -226,22 +283,27 @@ void Merging::relocate(port::MemorySpace space, const Copies& copies, const Argu
   }
 }
 
+bool Merging::isExclusive() const {
+  return std::ranges::any_of(objects_, [](const Object& object) { return object.bytes.exclusive; });
+}
+
 void Merging::merge(Event& whole, std::vector<Ref<MergeStep>>& steps) {
   merge_begun_ = profiling::now();
-  for (const Object& object : objects_) {
-    Context& context = object.original->context();
-    const size_t element = object.bytes.bytes;
+  Context& context = objects_.front().original->context();
+  const std::vector<Merged> objects(objects_.begin(), objects_.end());
+  // What `whole` does not wait for is not started, and what it waits for has to be.
+  const auto add = [&](auto step) {
+    merges_.push_back(step);
+    steps.reserve(steps.size() + 1);
+    whole.waitFor(*step, false);
+    steps.push_back(std::move(step));
+  };
+  if (isExclusive()) return add(make<MergeAllCommand>(context, *mergers_[0], objects, conflicts_));
+  for (const Merged& object : objects) {
     const size_t each = std::max(least_merged_at_once, object.size() / most_merges) / 64 * 64;
-    const size_t end = object.size() / element * element;
-    for (size_t begin = 0; begin < end; begin += each) {
-      Device& merger = *mergers_[steps.size() % mergers_.size()];
-      auto step = make<MergeCommand>(context, merger, object, begin, std::min(begin + each, end));
-      merges_.push_back(step);
-      // What `whole` does not wait for is not started, and what it waits for has to be.
-      steps.reserve(steps.size() + 1);
-      whole.waitFor(*step, false);
-      steps.push_back(std::move(step));
-    }
+    for (size_t begin = 0; begin < object.size(); begin += each)
+      add(make<MergeCommand>(context, *mergers_[steps.size() % mergers_.size()], object, begin,
+                             std::min(begin + each, object.size())));
   }
 }
 

@@ -2,6 +2,7 @@
 // own, from which the objects' new bytes are put together in the end. docs/balancing.md.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -45,11 +46,15 @@ class Merging {
   void relocate(port::MemorySpace space, const Copies& copies, const ArgumentSet& arguments,
                 LaunchArguments& room) const;
 
+  // May it turn out that the copies cannot be merged?
+  bool isExclusive() const;
   // All parts have ended well: makes `whole`, whose guard is held, wait until the copies are
   // merged.
   void merge(Event& whole, std::vector<Ref<MergeStep>>& steps);
   // Once that has ended: how.
   cl_int status() const;
+  // Two had changed the same, so nothing was merged and the objects are as they were.
+  bool conflicts() const { return conflicts_.load(std::memory_order_relaxed); }
   // The launch has failed after parts of it ran: the objects are not what anybody expects.
   void lose() noexcept;
 
@@ -73,7 +78,7 @@ class Merging {
 
     size_t size() const { return bytes.end - bytes.begin; }
   };
-  friend class MergeCommand;
+  friend class Merged;
 
   Ref<Buffer> copyOf(const Object& object, port::MemorySpace space);
   static void giveBack(Object& object, Ref<Buffer>& buffer) noexcept;
@@ -82,6 +87,7 @@ class Merging {
   std::vector<Object> objects_;
   std::vector<Ref<Event>> merges_;
   uint64_t begun_ = 0, merge_begun_ = 0;
+  std::atomic<bool> conflicts_{false};
   bool first_time_ = false;
   bool incomplete_ = false;  // a part did not get its copies
 };

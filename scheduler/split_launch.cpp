@@ -20,13 +20,17 @@ class SplitLaunch;
 // A run of blocks on one member.
 class Part final : public LaunchCommand {
  public:
+  // With copies of what parts write together, or on the objects themselves.
+  enum class Place : uint8_t { copies, objects };
+
   Part(SplitLaunch& whole, std::shared_ptr<Division> division, Queue& queue, cl_command_type type,
-       size_t member, const Slice& slice)
+       size_t member, const Slice& slice, Place place)
       : LaunchCommand(queue, type,
                       LaunchWork{division->build(), division->kernel(), division->arguments(),
                                  division->record()}),
         whole_(&whole),
         division_(std::move(division)),
+        merging_(place == Place::copies ? division_->merging() : nullptr),
         member_(member),
         slice_(slice) {
     runOn(*division_->member(member).device);
@@ -38,8 +42,7 @@ class Part final : public LaunchCommand {
   port::MemorySpace memory() const { return space(); }
   // Before it is begun, where parts have copies of some objects. What it does not get it fails for.
   void takeCopies() {
-    if (Merging* const merging = division_->merging())
-      merging->provide(*division_->member(member_).device, *this, copies_, steps_);
+    if (merging_) merging_->provide(*division_->member(member_).device, *this, copies_, steps_);
   }
   void begin() {
     for (const Ref<MergeStep>& step : std::exchange(steps_, {})) step->start();
@@ -58,8 +61,7 @@ class Part final : public LaunchCommand {
     return {*member.module, member.kernel};
   }
   void relocate(LaunchArguments& room) const override {
-    if (const Merging* const merging = division_->merging())
-      merging->relocate(space(), copies_, *launch().arguments, room);
+    if (merging_) merging_->relocate(space(), copies_, *launch().arguments, room);
   }
   void finalize(cl_int status) noexcept override;
 
@@ -67,6 +69,7 @@ class Part final : public LaunchCommand {
   std::vector<Ref<MergeStep>> steps_;
   Ref<SplitLaunch> whole_;
   std::shared_ptr<Division> division_;
+  Merging* const merging_;  // the division's, where it has copies
   size_t member_;
   Slice slice_;
   bool submitted_ = false;
@@ -117,7 +120,13 @@ class SplitLaunch final : public Command, public PartedCommand {
   void finalize(cl_int) noexcept override;
   void plan() noexcept;
   void learn() noexcept;
-  bool mergeCopies() noexcept;
+  bool goOn() noexcept;
+  // Of what is merged all or nothing: parts alone change none of that.
+  bool mayHaveChanged() const {
+    return stage_ != Stage::parts || !division_->merging()->isExclusive();
+  }
+  void mergeCopies(Merging& merging);
+  void runAgain();
   Part* nextParts(State& state, const std::shared_ptr<Division>& division) noexcept;
   Part* nextPart(State& state, size_t member, const std::shared_ptr<Division>& division) noexcept;
   static void start(Part* parts) noexcept;
@@ -127,20 +136,22 @@ class SplitLaunch final : public Command, public PartedCommand {
   bool planned_ = false;
   bool ahead_ = false;  // submitted behind what has not ended, or might not have
   std::atomic<unsigned> unsubmitted_{unknown};
-  bool merges_ = false;
+  // What ends next: the parts, the look at whether they can be merged, the merge, or all of it in
+  // one part because they could not.
+  enum class Stage : uint8_t { parts, check, merge, again };
+  Stage stage_ = Stage::parts;
   std::atomic<bool> changed_{false};
   std::vector<ExecutedPart> executed_;
   Guarded<State> state_;  // and the policy, and this node's edges
 };
 
 void Part::accesses(AccessList& list) {
-  division_->accesses(slice_, list);
-  const Merging* const merging = division_->merging();
-  if (merging) merging->accesses(copies_, list);
+  division_->accesses(slice_, list, merging_ != nullptr);
+  if (merging_) merging_->accesses(copies_, list);
   // The part has the addresses of all others, so their memory may not go meanwhile.
   for (const ArgumentValue& value : launch().arguments->values)
     if (MemObject* object = value.memory.get();
-        object && !(merging && merging->has(*object)) &&
+        object && !(merging_ && merging_->has(*object)) &&
         std::none_of(list.begin(), list.end(),
                      [&](const Access& access) { return access.object == object; }))
       list.push_back({object, object->origin(), object->origin() + 1, false, false});
@@ -167,7 +178,7 @@ void Part::finalize(cl_int status) noexcept {
 
 // What others have to know of that would read it ahead of time. The parts say what they read.
 void SplitLaunch::accesses(AccessList& list) {
-  division_->accesses({0, division_->split().blocks()}, list);
+  division_->accesses({0, division_->split().blocks()}, list, division_->merging() != nullptr);
   std::erase_if(list, [](const Access& access) { return !access.writes; });
   for (Access& access : list) access.reads = false;
 }
@@ -263,11 +274,12 @@ void SplitLaunch::order(State& state, const std::vector<Predecessor>& earlier) {
 
 void SplitLaunch::end() noexcept {
   const RuntimeScope scope;
-  if (waitForAhead() || mergeCopies()) return;
+  if (waitForAhead() || goOn()) return;
   const auto [failure, begin, end] = state_.with(
       [](const State& state) { return std::tuple(state.failure, state.begin, state.end); });
   if (failure == CL_SUCCESS && !dependencyFailed()) learn();
-  if (failure < 0 && changed_ && division_->merging()) division_->merging()->lose();
+  if (failure < 0 && changed_ && division_->merging() && mayHaveChanged())
+    division_->merging()->lose();
   times_.started.store(std::min(begin, end), std::memory_order_relaxed);
   times_.ended.store(end, std::memory_order_relaxed);
   complete(failure == CL_SUCCESS && dependencyFailed()
@@ -295,28 +307,54 @@ Part* SplitLaunch::nextParts(State& state, const std::shared_ptr<Division>& divi
 }
 
 // True when the launch will be ready once more, with what the parts wrote in place.
-bool SplitLaunch::mergeCopies() noexcept {
+bool SplitLaunch::goOn() noexcept {
   Merging* const merging = division_->merging();
-  if (!merging || state_.lock()->failure < 0) return false;
-  if (std::exchange(merges_, true)) {
+  if (!merging || state_.lock()->failure < 0 || stage_ == Stage::again) return false;
+  if (stage_ == Stage::merge) {
     state_.with([&](State& state) {
       state.failure = merging->status();
       state.end = profiling::now();
     });
-    return false;
+    if (state_.lock()->failure < 0 || !merging->conflicts()) return false;
   }
-  std::vector<Ref<MergeStep>> steps;
   holdAgain();
   try {
-    merging->merge(*this, steps);
+    if (stage_ == Stage::merge)
+      runAgain();
+    else
+      mergeCopies(*merging);
   } catch (const Error& error) {
     state_.lock()->failure = error.code();
   } catch (...) {
     state_.lock()->failure = CL_OUT_OF_HOST_MEMORY;
   }
-  for (const Ref<MergeStep>& step : steps) step->start();
   releaseGuard();
   return true;
+}
+
+void SplitLaunch::mergeCopies(Merging& merging) {
+  stage_ = Stage::merge;
+  std::vector<Ref<MergeStep>> steps;
+  const auto start = [&] {
+    for (const Ref<MergeStep>& step : steps) step->start();
+  };
+  try {
+    merging.merge(*this, steps);
+  } catch (...) {
+    start();
+    throw;
+  }
+  start();
+}
+
+// The objects are as the launch found them.
+void SplitLaunch::runAgain() {
+  const size_t member = division_->again();
+  Ref<Part> part = make<Part>(*this, division_, *queue(), type(), member,
+                              Slice{0, division_->split().blocks()}, Part::Place::objects);
+  waitFor(*part, false);
+  stage_ = Stage::again;
+  part.detach()->begin();
 }
 
 void SplitLaunch::learn() noexcept {
@@ -343,7 +381,8 @@ Part* SplitLaunch::nextPart(State& state, size_t member,
     const auto slice = division->next(member);
     if (!slice) return nullptr;
     // The graph's reference, which it gives up when it completes.
-    Ref<Part> made = make<Part>(*this, division, *queue(), type(), member, *slice);
+    Ref<Part> made =
+        make<Part>(*this, division, *queue(), type(), member, *slice, Part::Place::copies);
     waitFor(*made, false);
     part = made.detach();
     part->takeCopies();
@@ -362,6 +401,7 @@ void SplitLaunch::ended(size_t member, const Slice& slice, cl_int status, uint64
     state.begin = std::min(state.begin, begin);
     state.end = std::max(state.end, end);
     if (status < 0 && state.failure == CL_SUCCESS) state.failure = status;
+    if (stage_ == Stage::again) return;
     if (status >= 0)
       division->finished(member, slice, begin, end);
     else
@@ -383,7 +423,10 @@ Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
   const auto divided = [&](WaitList after) {
     return enqueueCommand<SplitLaunch>(after, queue, type, std::move(division));
   };
-  if (!checksSplits()) return divided(waits);
+  // With atomics whose results are used each run may be another.
+  const bool repeatable =
+      !(kernel.info().split_hazards & static_cast<uint32_t>(SplitHazard::global_atomics));
+  if (!checksSplits() || !repeatable) return divided(waits);
   return enqueueChecked(waits, queue, type, kernel, *arguments, divided, whole);
 }
 

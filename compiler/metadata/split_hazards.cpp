@@ -10,6 +10,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
 
+#include "compiler/metadata/atomic_hazards.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -127,8 +129,7 @@ class HazardSearch {
   void note(SplitHazard hazard) { found_ |= bit(hazard); }
   void look(const llvm::Instruction& instruction);
   void lookAtOperand(const llvm::Value* operand);
-  void lookAtAccess(const llvm::Instruction& instruction, const llvm::Value* pointer, bool atomic,
-                    bool is_volatile);
+  void lookAtAccess(const llvm::Value* pointer, llvm::AtomicOrdering order, bool is_volatile);
   void lookAtCall(const llvm::CallBase& call);
   bool makesPointer(const llvm::Instruction& instruction) const;
 
@@ -138,19 +139,6 @@ class HazardSearch {
   llvm::SmallPtrSet<const llvm::Constant*, 16> constants_;
   llvm::SmallPtrSet<const llvm::Instruction*, 16> allowed_;
 };
-
-// May the pointer lead to memory that other work-groups see?
-bool mayBeGlobal(const llvm::Value* pointer) {
-  const unsigned space = pointer->getType()->getPointerAddressSpace();
-  if (space != space_global && space != space_generic) return false;
-  if (space == space_global) return true;
-  llvm::SmallVector<const llvm::Value*> objects;
-  llvm::getUnderlyingObjects(pointer, objects);
-  return llvm::any_of(objects, [](const llvm::Value* object) {
-    const unsigned from = object->getType()->getPointerAddressSpace();
-    return from != space_private && from != space_local;
-  });
-}
 
 bool isSharedPointer(const llvm::Type* type) {
   const auto* scalar = type->getScalarType();
@@ -177,24 +165,25 @@ void HazardSearch::look(const llvm::Instruction& instruction) {
   if (allowed_.contains(&instruction)) return;
   for (const llvm::Value* operand : instruction.operands()) lookAtOperand(operand);
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-    lookAtAccess(*load, load->getPointerOperand(), load->isAtomic(), load->isVolatile());
+    lookAtAccess(load->getPointerOperand(), load->getOrdering(), load->isVolatile());
   else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-    lookAtAccess(*store, store->getPointerOperand(), store->isAtomic(), store->isVolatile());
+    lookAtAccess(store->getPointerOperand(), store->getOrdering(), store->isVolatile());
   else if (const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
-    lookAtAccess(*atomic, atomic->getPointerOperand(), true, false);
+    lookAtAccess(atomic->getPointerOperand(), atomic->getOrdering(), false);
   else if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction))
-    lookAtAccess(*exchange, exchange->getPointerOperand(), true, false);
+    lookAtAccess(exchange->getPointerOperand(), exchange->getMergedOrdering(), false);
   else if (llvm::isa<llvm::FenceInst>(instruction))
     note(SplitHazard::fences);
   else if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
     lookAtCall(*call);
 }
 
-void HazardSearch::lookAtAccess(const llvm::Instruction&, const llvm::Value* pointer, bool atomic,
+void HazardSearch::lookAtAccess(const llvm::Value* pointer, llvm::AtomicOrdering order,
                                 bool is_volatile) {
-  if (!atomic && !is_volatile) return;
-  if (!mayBeGlobal(pointer)) return;
+  const bool atomic = order != llvm::AtomicOrdering::NotAtomic;
+  if ((!atomic && !is_volatile) || !mayBeGlobal(pointer)) return;
   note(atomic ? SplitHazard::global_atomics : SplitHazard::volatile_accesses);
+  if (llvm::isStrongerThanMonotonic(order)) note(SplitHazard::ordered_atomics);
 }
 
 // Variables hide in constant expressions and in other variables' initial values.
@@ -221,9 +210,9 @@ void HazardSearch::lookAtOperand(const llvm::Value* operand) {
 void HazardSearch::lookAtCall(const llvm::CallBase& call) {
   if (const auto* memory = llvm::dyn_cast<llvm::MemIntrinsic>(&call)) {
     if (!memory->isVolatile()) return;
-    lookAtAccess(call, memory->getRawDest(), false, true);
+    lookAtAccess(memory->getRawDest(), llvm::AtomicOrdering::NotAtomic, true);
     if (const auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&call))
-      lookAtAccess(call, copy->getRawSource(), false, true);
+      lookAtAccess(copy->getRawSource(), llvm::AtomicOrdering::NotAtomic, true);
     return;
   }
   if (llvm::isa<llvm::IntrinsicInst>(call)) return;
@@ -238,9 +227,9 @@ void HazardSearch::lookAtCall(const llvm::CallBase& call) {
 
 }  // namespace
 
-void markSplitHazards(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
+void markSplitHazards(llvm::Module& module, std::vector<KernelInfo>& kernels) {
   for (KernelInfo& kernel : kernels) {
-    const llvm::Function* function = module.getFunction(kernel.name);
+    llvm::Function* function = module.getFunction(kernel.name);
     if (!function || function->isDeclaration()) continue;  // as unknown as it was
     HazardSearch search;
     for (size_t i = 0; i < kernel.arguments.size() && i < function->arg_size(); ++i) {
@@ -251,6 +240,8 @@ void markSplitHazards(const llvm::Module& module, std::vector<KernelInfo>& kerne
       search.allow(combined);
     }
     kernel.split_hazards = search.of(*function);
+    if (kernel.split_hazards & bit(SplitHazard::global_atomics))
+      kernel.split_hazards |= atomicHazards(*function, kernel);
     if (kernel.uses_printf) kernel.split_hazards |= bit(SplitHazard::prints);
     if (kernel.uses_device_queue) kernel.split_hazards |= bit(SplitHazard::device_queues);
     for (const ArgumentInfo& argument : kernel.arguments)

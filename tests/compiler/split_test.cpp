@@ -89,15 +89,16 @@ const HazardCase hazard_cases[] = {
      " a[get_group_id(0)] = sum; }",
      0},
     {"kernel void k(global int* a, global int* b) { b[get_global_id(0)] = atomic_inc(a); }",
-     bits({SplitHazard::global_atomics})},
+     bits({SplitHazard::global_atomics, SplitHazard::common_atomics})},
     {"kernel void k(global int* a) { atomic_inc(a); if (a[0] == 7) a[1] = 1; }",
-     bits({SplitHazard::global_atomics})},
+     bits({SplitHazard::global_atomics, SplitHazard::common_atomics})},
     {"kernel void k(global int* a) { atomic_inc(a); atomic_max(a + 1, 3); }",
-     bits({SplitHazard::global_atomics})},
+     bits({SplitHazard::global_atomics, SplitHazard::common_atomics})},
     {"kernel void k(global int* a, global int* b) {"
      " int i = get_global_id(0); atomic_inc(b[i] ? a : b); }",
-     bits({SplitHazard::global_atomics})},
-    {"kernel void k(global int* a) { atomic_xchg(a, 1); }", bits({SplitHazard::global_atomics})},
+     bits({SplitHazard::global_atomics, SplitHazard::common_atomics})},
+    {"kernel void k(global int* a) { atomic_xchg(a, 1); }",
+     bits({SplitHazard::global_atomics, SplitHazard::common_atomics})},
     {"kernel void k(global int* a) { atomic_inc(a); atomic_sub(a + 3, 4); }", 0},
     {"kernel void k(global atomic_int* a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed,"
      " memory_scope_device); }",
@@ -108,10 +109,58 @@ const HazardCase hazard_cases[] = {
     {"__attribute__((noinline)) void add(int* p) {"
      " atomic_fetch_add((atomic_int*)p, atomic_fetch_add((atomic_int*)p, 1)); }"
      "kernel void k(global int* a) { add(a + get_global_id(0)); }",
-     bits({SplitHazard::global_atomics})},
+     bits(
+         {SplitHazard::global_atomics, SplitHazard::ordered_atomics, SplitHazard::common_atomics})},
     {"__attribute__((noinline)) void add(int* p) { atomic_fetch_add((atomic_int*)p, 1); p[1] = 2; }"
      "kernel void k(global int* a) { add(a + get_global_id(0)); }",
+     bits(
+         {SplitHazard::global_atomics, SplitHazard::ordered_atomics, SplitHazard::common_atomics})},
+    // Found by some, as a cracked hash is: no loop depends on it.
+    {"__attribute__((noinline)) void mark(global int* n, global int* to, int limit, int what) {"
+     " int at = atomic_inc(n); if (at >= limit) { atomic_dec(n); return; } to[at] = what; }"
+     "kernel void k(global const int* in, global int* n, global int* to, global const int* count) {"
+     " for (int i = 0; i < *count; i++)"
+     " if (in[get_global_id(0)] == i * i && atomic_inc(n + 1) == 0) mark(n, to, 9, i); }",
      bits({SplitHazard::global_atomics})},
+    // Loops that may wait: for a value, for a lock, for what another work-item of the group hears,
+    // with a branch in between, or for ever.
+    {"kernel void k(global int* a) { if (get_global_id(0) > 3) while (atomic_or(a, 0) == 0) {} }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, global int* b) { if (get_global_id(0) > 3) {"
+     " while (atomic_cmpxchg(a, 0, 1)) {} b[0]++; atomic_xchg(a, 0); } }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, local int* l) { l[0] = 0; barrier(CLK_LOCAL_MEM_FENCE);"
+     " while (l[0] < 7) { if (get_local_id(0) == 0) l[0] = atomic_add(a, 0);"
+     " barrier(CLK_LOCAL_MEM_FENCE); } }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, global int* b) { int go = 1, i = 0; while (go) {"
+     " if (b[i++] > 3) { if (atomic_add(a, 1) == 5) go = 0; else b[i] = 2; } } }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, global int* b) { for (int i = 0; i < 1000; i++)"
+     " if (b[i] > 3 && atomic_add(a, 1) == 5) return; }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, global int* b) { if (get_global_id(0) > 3) { int i = 0; while "
+     "(1) {"
+     " if (atomic_or(a, 0) == 0) continue; b[get_global_id(0)] = ++i; if (i == 10) break; } } }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, global int* b, int n) { if (get_global_id(0) > 3) {"
+     " again: if (!atomic_or(a, 0)) goto again; b[0] = 1; if (--n) goto again; } }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, global int* b) { if (get_global_id(0) > 3) while (1) {"
+     " if (atomic_cmpxchg(a, 0, 1)) continue; b[3]++; atomic_xchg(a, 0); if (b[9]) break; } }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    {"kernel void k(global int* a, global int* b) { if (get_global_id(0) == b[0]) atomic_xchg(a, "
+     "1);"
+     " while (a[0] == 0) barrier(CLK_GLOBAL_MEM_FENCE); }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
+    // A loop with barriers over what is only read waits for nobody.
+    {"kernel void k(global int* a, global int* n, global const int* in, local int* l) {"
+     " for (int i = 0; in[i] > 0; i++) { l[get_local_id(0)] = in[i]; barrier(CLK_LOCAL_MEM_FENCE);"
+     " if (l[3] == 7) a[atomic_inc(n)] = i; barrier(CLK_LOCAL_MEM_FENCE); } }",
+     bits({SplitHazard::global_atomics})},
+    {"__attribute__((noinline)) int look(global int* a) { return atomic_add(a, 0); }"
+     "kernel void k(global int* a) { if (get_global_id(0) > 3) while (look(a)) {} }",
+     bits({SplitHazard::global_atomics, SplitHazard::waiting_atomics})},
     {"kernel void k(global volatile int* a) { while (a[0] == 0) {} }",
      bits({SplitHazard::volatile_accesses})},
     {"kernel void k(global int* a) { a[get_global_id(0)] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); }",
@@ -197,7 +246,10 @@ TEST_F(SplitTest, WhatIsBoundDecides) {
 TEST_F(SplitTest, WholeKernels) {
   const std::pair<const char*, const char*> cases[] = {
       {"kernel void k(global int* a, global int* b) { b[get_global_id(0)] = atomic_inc(a); }",
-       "atomics on global memory"},
+       "atomics of all work-items on global memory"},
+      {"kernel void k(global int* a, global int* b) {"
+       " if (b[get_global_id(0)]) while (atomic_or(a, 0)) {} }",
+       "loops that depend on atomics on global memory"},
       {"kernel void k(global int* a) { mem_fence(CLK_GLOBAL_MEM_FENCE); a[0] = 1; }", "fences"},
   };
   for (const auto& [source, reason] : cases) {
@@ -228,11 +280,11 @@ TEST_F(SplitTest, MergedKernels) {
   }
 }
 
-// No store may be torn.
+// No store may be torn. Where stores are of several sizes no two parts may change the same.
 TEST_F(SplitTest, MergesInUnitsOfStores) {
   struct Case {
     const char* source;
-    int bytes;  // 0: whole
+    int bytes;  // 0: of several sizes
   };
   const Case cases[] = {
       {"kernel void k(global char* a, global const int* b) { a[b[get_global_id(0)]] = 1; }", 1},
@@ -256,15 +308,42 @@ TEST_F(SplitTest, MergesInUnitsOfStores) {
   };
   for (const Case& c : cases) {
     const Split merge = split(c.source, line(1024, 16));
-    EXPECT_EQ(merge.splitClass(), c.bytes ? SplitClass::merge : SplitClass::whole) << c.source;
-    if (c.bytes) {
-      ASSERT_EQ(merge.merged().size(), 1u) << c.source;
-      EXPECT_EQ(merge.merged()[0].bytes, c.bytes) << c.source;
-    } else {
-      EXPECT_EQ(merge.reason(), "work-groups may write the same memory in units of several sizes")
-          << c.source;
-    }
+    EXPECT_EQ(merge.splitClass(), SplitClass::merge) << c.source;
+    ASSERT_EQ(merge.merged().size(), 1u) << c.source;
+    EXPECT_EQ(merge.merged()[0].exclusive, c.bytes == 0) << c.source;
+    EXPECT_EQ(merge.merged()[0].bytes, c.bytes ? c.bytes : 8) << c.source;
+    EXPECT_EQ(merge.reason(),
+              c.bytes ? "work-groups may write what others read or write"
+                      : "work-groups may write the same memory in units of several sizes")
+        << c.source;
   }
+}
+
+// Everything that the kernel writes, for it may have to run again.
+TEST_F(SplitTest, RareAtomicsMakeCopiesExclusive) {
+  const char* source =
+      "kernel void k(global int* found, global int* list, global int* each, global uint* sum,"
+      " global const int* in) {"
+      " int i = get_global_id(0); each[i] += 1; atomic_add(sum, 1u);"
+      " if (in[i] == 7) list[atomic_inc(found)] = i; }";
+  const Split merge = split(source, line(1024, 16));
+  ASSERT_EQ(merge.splitClass(), SplitClass::merge) << merge.reason();
+  EXPECT_EQ(merge.reason(), "atomics on global memory");
+  ASSERT_EQ(merge.merged().size(), 4u);
+  for (const partition::MergedBytes& merged : merge.merged()) {
+    const bool sum = merged.storage == &storages_[3];
+    EXPECT_EQ(merged.exclusive, !sum);
+    EXPECT_EQ(merged.combination, sum ? Combination::add : Combination::none);
+    EXPECT_EQ(merged.bytes, sum ? 4 : 8);
+  }
+  std::vector<PartAccess> list;
+  merge.accesses({0, merge.blocks()}, list);
+  for (const PartAccess& access : list) EXPECT_EQ(access.argument, 4u);
+  // What is said of its loops is said of arguments that lie apart.
+  std::vector<BoundArgument> bound;
+  for (size_t i = 0; i < 5; ++i) bound.push_back({&storages_[i], 0, 1 << 20});
+  bound[4] = bound[1];
+  EXPECT_EQ(split(line(1024, 16), 0, bound).splitClass(), SplitClass::whole);
 }
 
 TEST_F(SplitTest, AtomicsThatAreCombined) {
@@ -301,6 +380,19 @@ TEST_F(SplitTest, InOneMemoryAnythingGoes) {
   EXPECT_TRUE(classOf("kernel void k(global uint* a) { atomic_add(a, 2); }").inPlace());
   EXPECT_EQ(classOf("kernel void k(global int* a, global int* b) {"
                     " b[get_global_id(0)] = atomic_inc(a); }")
+                .splitClass(),
+            SplitClass::whole);
+  const auto apart = [&](const char* source) {
+    split(source, line(1024, 16));
+    std::vector<BoundArgument> bound;
+    for (size_t i = 0; i < values_.size(); ++i) bound.push_back({&storages_[i], 0, 4096});
+    return Split(kernel_, launch_, values_, bound, 16, true);
+  };
+  EXPECT_TRUE(apart("kernel void k(global int* a, global int* b) {"
+                    " b[get_global_id(0)] = atomic_inc(a); }")
+                  .inPlace());
+  EXPECT_EQ(apart("kernel void k(global int* a, global int* b) {"
+                  " while (b[0] && atomic_or(a, 0)) {} }")
                 .splitClass(),
             SplitClass::whole);
   EXPECT_EQ(classOf("kernel void k(global int* a) { printf(\"%d\", a[0]); }").splitClass(),

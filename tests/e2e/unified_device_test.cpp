@@ -58,10 +58,14 @@ TEST_F(UnifiedDevices, SayHowAKernelIsSplit) {
   set(exact, a, b);
   EXPECT_EQ(classOf(exact), cl_split_class_weft{CL_SPLIT_CLASS_EXACT_WEFT});
   EXPECT_EQ(reasonOf(exact), "");
-  const OwnedKernel whole = kernelOf("b[i] = atomic_inc(a);");
+  const OwnedKernel whole = kernelOf("if (b[i]) while (atomic_or(a, 0) != i) {}");
   set(whole, a, b);
   EXPECT_EQ(classOf(whole), cl_split_class_weft{CL_SPLIT_CLASS_WHOLE_WEFT});
-  EXPECT_EQ(reasonOf(whole), "atomics on global memory");
+  EXPECT_EQ(reasonOf(whole), "loops that depend on atomics on global memory");
+  const OwnedKernel merge = kernelOf("if (b[i] == 7) a[atomic_inc(a)] = i;");
+  set(merge, a, b);
+  EXPECT_EQ(classOf(merge), cl_split_class_weft{CL_SPLIT_CLASS_MERGE_WEFT});
+  EXPECT_EQ(reasonOf(merge), "atomics on global memory");
 }
 
 TEST_F(UnifiedDevices, NameTheirMembers) {

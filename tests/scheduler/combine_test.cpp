@@ -121,5 +121,32 @@ TEST(Combine, Integers) {
   EXPECT_EQ(combinedOf<uint64_t>(Combination::minimum_signed, 3, ~uint64_t{0}, 2), ~uint64_t{0});
 }
 
+// Against all pairs of copies, element by element.
+TEST(Combine, FindsWhatTwoChanged) {
+  std::mt19937 random(2);
+  size_t twice = 0;
+  for (const uint8_t element : {1, 2, 4, 8})
+    for (size_t round = 0; round < 400; ++round) {
+      const size_t size = random() % 70;
+      std::vector<std::byte> before(size, std::byte{3}), copies[3];
+      for (auto& copy : copies) copy = before;
+      for (size_t changes = random() % 4; size > 0 && changes > 0; --changes)
+        copies[random() % 3][random() % size] = std::byte(random() % 4);
+      const auto changed = [&](const std::vector<std::byte>& copy, size_t at) {
+        const size_t count = std::min<size_t>(element, size - at);
+        return std::memcmp(copy.data() + at, before.data() + at, count) != 0;
+      };
+      bool expected = false;
+      for (size_t at = 0; at < size; at += element)
+        expected |=
+            std::ranges::count_if(copies, [&](const auto& c) { return changed(c, at); }) > 1;
+      const std::byte* const all[] = {copies[0].data(), copies[1].data(), copies[2].data()};
+      EXPECT_EQ(changedTwice(element, before.data(), all, size), expected)
+          << size << " in elements of " << unsigned(element);
+      twice += expected;
+    }
+  EXPECT_GT(twice, 100u);
+}
+
 }  // namespace
 }  // namespace weft
