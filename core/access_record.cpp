@@ -136,7 +136,7 @@ std::optional<RecordEvaluation::Integer> RecordEvaluation::asInteger(const Sum& 
 }
 
 Sum RecordEvaluation::argument(const AccessStep& step) const {
-  const ArgumentBytes& bytes = values_[step.a].bytes;
+  const auto bytes = values_[step.a].bytes();
   const size_t offset = static_cast<size_t>(step.value), size = step.width / 8;
   if (offset + size > bytes.size()) return Sum::unknown();
   uint64_t bits = 0;

@@ -102,19 +102,6 @@ std::vector<DeviceKernel> findKernel(const Program& program, const std::string& 
 
 }  // namespace
 
-void ArgumentBytes::assign(const void* bytes, size_t size) {
-  heap_ = size > inline_.size() ? std::make_unique_for_overwrite<std::byte[]>(size) : nullptr;
-  if (size != 0) std::memcpy(heap_ ? heap_.get() : inline_.data(), bytes, size);
-  size_ = size;
-}
-
-ArgumentBytes& ArgumentBytes::operator=(ArgumentBytes other) noexcept {
-  inline_ = other.inline_;
-  heap_ = std::move(other.heap_);
-  size_ = other.size_;
-  return *this;
-}
-
 Kernel::Kernel(Ref<Program> program, const std::string& name)
     : program_(std::move(program)),
       name_(name),
@@ -169,7 +156,6 @@ void Kernel::setArgument(cl_uint index, size_t size, const void* value) {
       setQueue(slot, size, value);
       break;
   }
-  slot.value.set = true;
 }
 
 // "For arguments declared with the local qualifier, the size specified will be the size in bytes of
@@ -178,7 +164,7 @@ void Kernel::setLocal(Slot& slot, size_t size, const void* value) {
   require(value == nullptr, CL_INVALID_ARG_VALUE, "a local argument has no value");
   // OpenCL 3.1 takes 0.
   require(size > 0 || claims_3_1, CL_INVALID_ARG_SIZE, "a local argument needs a size");
-  slot.value.local_bytes = size;
+  slot.value.setLocal(size);
 }
 
 // "If the argument is a buffer object, the arg_value pointer can be NULL or point to a NULL value
@@ -193,7 +179,7 @@ void Kernel::setBuffer(Slot& slot, size_t size, const void* value) {
     target = memory.weak();
   }
   slot.memory = std::move(target);
-  slot.value.svm = nullptr;
+  slot.value.setMemory(nullptr);
 }
 
 // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and
@@ -216,6 +202,7 @@ void Kernel::setImage(Slot& slot, const ArgumentInfo& info, size_t size, const v
   require(!writes || !(memory.flags() & CL_MEM_READ_ONLY), CL_INVALID_ARG_VALUE,
           "the kernel writes the image");
   slot.memory = memory.weak();
+  slot.value.setMemory(nullptr);
 }
 
 void Kernel::setPipe(Slot& slot, size_t size, const void* value) {
@@ -224,6 +211,7 @@ void Kernel::setPipe(Slot& slot, size_t size, const void* value) {
   require(&memory.context() == &context(), CL_INVALID_MEM_OBJECT, "a pipe of another context");
   require(memory.type() == CL_MEM_OBJECT_PIPE, CL_INVALID_MEM_OBJECT, "not a pipe");
   slot.memory = memory.weak();
+  slot.value.setMemory(nullptr);
 }
 
 // "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified
@@ -234,7 +222,7 @@ void Kernel::setQueue(Slot& slot, size_t size, const void* value) {
   require(queue && &queue->context() == &context(), CL_INVALID_DEVICE_QUEUE);
   slot.queue = queue->weak();
   const port::DeviceQueue* port = &queue->port();
-  slot.value.bytes.assign(&port, sizeof port);
+  slot.value.setBytes(&port, sizeof port);
 }
 
 void Kernel::setSampler(Slot& slot, size_t size, const void* value) {
@@ -242,13 +230,13 @@ void Kernel::setSampler(Slot& slot, size_t size, const void* value) {
   const auto& sampler = fromHandle<Sampler>(handleIn<cl_sampler>(value));
   require(&sampler.context() == &context(), CL_INVALID_SAMPLER, "a sampler of another context");
   const uint32_t encoding = sampler.encoding();
-  slot.value.bytes.assign(&encoding, sizeof encoding);
+  slot.value.setBytes(&encoding, sizeof encoding);
 }
 
 void Kernel::setValue(Slot& slot, const ArgumentInfo& info, size_t size, const void* value) {
   require(size == info.size, CL_INVALID_ARG_SIZE);
   require(value != nullptr, CL_INVALID_ARG_VALUE, "a by-value argument needs a value");
-  slot.value.bytes.assign(value, size);
+  slot.value.setBytes(value, size);
 }
 
 // "The SVM pointer can only be used for arguments that are declared to be a pointer to global or
@@ -264,36 +252,37 @@ void Kernel::setSvmArgument(cl_uint index, const void* pointer) {
           CL_INVALID_ARG_VALUE, "not shared virtual memory");
   Slot& slot = slots_[index];
   slot.memory = {};
-  slot.value.svm = pointer;
-  slot.value.set = true;
+  slot.value.setShared(pointer);
 }
 
-Ref<ArgumentSet> Kernel::arguments() const {
-  auto set = make<ArgumentSet>();
+ArgumentSet Kernel::arguments() const {
+  ArgumentSet set{ArgumentValues(slots_.size()), nullptr};
   const bool any_memory = context().sharedMemory() & port::shares_all_memory;
   const auto use = [&](const void* pointer) {
     Ref<SvmAllocation> allocation = context().svm().find(pointer);
     const bool found = static_cast<bool>(allocation);
-    if (found) set->svm.push_back(std::move(allocation));
+    if (found) set.addMore().svm.push_back(std::move(allocation));
     return found;
   };
   for (const auto* pointers : {&svm_pointers_, &usm_pointers_})
     for (const void* pointer : *pointers) use(pointer);
-  set->values.reserve(slots_.size());
-  for (const Slot& slot : slots_) {
-    require(slot.value.set, CL_INVALID_KERNEL_ARGS, "an argument was never set");
-    ArgumentValue& value = set->values.emplace_back(slot.value);
-    require(!slot.value.svm || use(slot.value.svm) || any_memory, CL_INVALID_KERNEL_ARGS,
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    require(slot.value.isSet(), CL_INVALID_KERNEL_ARGS, "an argument was never set");
+    set.values[i] = slot.value;
+    const void* const shared = slot.value.shared();
+    require(!shared || use(shared) || any_memory, CL_INVALID_KERNEL_ARGS,
             "an argument's SVM allocation was freed");
     if (slot.queue) {
-      set->queues.push_back(slot.queue.lock());
-      require(static_cast<bool>(set->queues.back()), CL_INVALID_KERNEL_ARGS,
+      set.addMore().queues.push_back(slot.queue.lock());
+      require(static_cast<bool>(set.more->queues.back()), CL_INVALID_KERNEL_ARGS,
               "an argument's queue was released");
     }
     if (!slot.memory) continue;
-    value.memory = slot.memory.lock();
-    require(static_cast<bool>(value.memory), CL_INVALID_KERNEL_ARGS,
+    Ref<MemObject> memory = slot.memory.lock();
+    require(static_cast<bool>(memory), CL_INVALID_KERNEL_ARGS,
             "an argument's memory object was released");
+    set.values[i].setMemory(std::move(memory));
   }
   return set;
 }
@@ -302,7 +291,7 @@ uint64_t Kernel::localArgumentBytes() const {
   uint64_t bytes = 0;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const uint64_t alignment = std::max<uint64_t>(1, info().arguments[i].alignment);
-    bytes += (slots_[i].value.local_bytes + alignment - 1) / alignment * alignment;
+    bytes += (slots_[i].value.localBytes() + alignment - 1) / alignment * alignment;
   }
   return bytes;
 }

@@ -1,56 +1,17 @@
 // cl_kernel: an entry of a program, and the arguments of its next launch. Specification 5.9.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/device_queue.h"
+#include "core/argument.h"
 #include "core/handle.h"
 #include "core/image.h"
-#include "core/memory.h"
-#include "core/pool.h"
 #include "core/program.h"
-#include "core/svm.h"
 
 namespace weft {
-
-// The bytes of a by-value argument; the usual few need no allocation.
-class ArgumentBytes {
- public:
-  ArgumentBytes() = default;
-  ArgumentBytes(const ArgumentBytes& other) { assign(other.data(), other.size()); }
-  ArgumentBytes(ArgumentBytes&&) noexcept = default;
-  ArgumentBytes& operator=(ArgumentBytes other) noexcept;
-
-  const std::byte* data() const { return heap_ ? heap_.get() : inline_.data(); }
-  size_t size() const { return size_; }
-  void assign(const void* bytes, size_t size);
-
- private:
-  alignas(16) std::array<std::byte, 16> inline_{};
-  std::unique_ptr<std::byte[]> heap_;
-  size_t size_ = 0;
-};
-
-// Every launch in flight has those of its arguments.
-struct ArgumentValue {
-  ArgumentBytes bytes;        // by-value arguments and samplers
-  Ref<MemObject> memory;      // buffers and images; null is a null pointer
-  const void* svm = nullptr;  // pointer arguments set to an address in shared virtual memory
-  size_t local_bytes = 0;     // local pointer arguments
-  bool set = false;
-};
-
-// The arguments as one launch sees them, with the memory objects kept alive.
-class ArgumentSet final : public Object, public pool::Pooled {
- public:
-  pool::Vector<ArgumentValue> values;
-  std::vector<Ref<SvmAllocation>> svm;   // those that arguments or the execution info point into
-  std::vector<Ref<DeviceQueue>> queues;  // arguments', and the default one if it is used
-};
 
 // The kernel on one device.
 struct DeviceKernel {
@@ -95,7 +56,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
 
   // The current arguments, for one launch. Throws CL_INVALID_KERNEL_ARGS when one was never set or
   // its memory object is gone.
-  Ref<ArgumentSet> arguments() const;
+  ArgumentSet arguments() const;
   // Sum of the local memory of local pointer arguments, each rounded to its alignment.
   uint64_t localArgumentBytes() const;
 
@@ -104,7 +65,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
   // arguments, because no mechanism is provided for the user to tell the kernel to release that
   // ownership right."
   struct Slot {
-    ArgumentValue value;  // `memory` stays null
+    ArgumentValue value;  // without its memory object
     Weak<MemObject> memory;
     Weak<DeviceQueue> queue;
   };

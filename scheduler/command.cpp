@@ -62,8 +62,8 @@ Command::Command(Queue& queue, cl_command_type type)
       counters_(&queue.counters_),
       device_(&queue.device()),
       stream_(&queue.stream()),
-      in_queue_stream_(true),
       space_(queue.device().capabilities().memory_space),
+      in_queue_stream_(true),
       resolved_(queue.context().singleSpace()) {
   times_.queued.store(profiling::now(), std::memory_order_relaxed);
 }
@@ -73,8 +73,8 @@ Command::Command(Context& context, Device& device, bool resolved)
       counters_(&State::of(context).counters(device)),
       device_(&device),
       stream_(&State::of(context).transferStream(device)),
-      in_queue_stream_(false),
       space_(device.capabilities().memory_space),
+      in_queue_stream_(false),
       resolved_(resolved) {
   times_.queued.store(profiling::now(), std::memory_order_relaxed);
 }
@@ -112,8 +112,8 @@ void Command::enqueue(WaitList waits) {
     expectAfter(*event);
     runBehind(*event);
   }
-  queue()->order(*this, ordering(), !waits.empty());
-  if (!resolved_) announce(waits);
+  const Ref<Event> predecessor = queue()->order(*this, ordering(), !waits.empty());
+  if (!resolved_) announce(predecessor, waits);
   // It waits for commands that nobody else may be looking at.
   if (ordering() != Queue::Ordering::command && queue()->outOfOrder()) queue()->flush();
   releaseGuard();
@@ -302,6 +302,7 @@ void Command::submit() noexcept {
 }
 
 void Command::started(port::Nanoseconds when) noexcept {
+  fetchWaiters();
   times_.started.store(when, std::memory_order_relaxed);
   advance(CL_RUNNING);
 }
@@ -309,6 +310,7 @@ void Command::started(port::Nanoseconds when) noexcept {
 void Command::finished(port::OperationStatus status, port::Nanoseconds start,
                        port::Nanoseconds end) noexcept {
   const RuntimeScope scope;
+  fetchNextWaiter();
   times_.started.store(start, std::memory_order_relaxed);
   times_.ended.store(end, std::memory_order_relaxed);
   if (queue()) {  // transfers are counted apart

@@ -188,8 +188,8 @@ class Command : public Event, protected port::Operation {
   void conclude() noexcept;
 
   // --- data ahead of use (prefetch.cpp) ---
-  // Says what a command that has to wait is going to touch.
-  void announce(WaitList waits) noexcept;
+  // Says what a command that has to wait is going to touch. `predecessor`: in an in-order queue.
+  void announce(const Ref<Event>& predecessor, WaitList waits) noexcept;
   bool isNear(const Ref<Event>& predecessor, WaitList waits);
   // Starts to bring what the command reads to its space. While its guard is held.
   void prefetch() noexcept;
@@ -198,7 +198,6 @@ class Command : public Event, protected port::Operation {
   DeviceCounters* counters_;
   Device* device_;
   port::Stream* stream_;
-  bool in_queue_stream_;  // of its queue's order
   // In an in-order queue that runs ahead: the command before, until that has ended. In an
   // out-of-order one: the join that counts it.
   Ref<Event> place_;
@@ -214,13 +213,13 @@ class Command : public Event, protected port::Operation {
   std::unique_ptr<Ahead> ahead_;
   uint64_t predecessors_ended_ = 0;
   std::atomic<uint64_t> expected_end_{0};
-  Ref<Event> predecessor_;  // in-order, while it is enqueued
   // In-order: waits for this one; this one itself when it was submitted before there was one.
   std::atomic<Command*> successor_{nullptr};
-  std::atomic<bool> prefetched_{false};
-  port::MemorySpace space_;
   std::unique_ptr<Resolution> resolution_;  // in contexts of several spaces
+  port::MemorySpace space_;
+  bool in_queue_stream_;  // of its queue's order
   bool resolved_;
+  std::atomic<bool> prefetched_{false};
   bool prepared_ = false;
   bool submitted_ = false;
   bool ran_ = false;  // finished() was called

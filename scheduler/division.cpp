@@ -50,7 +50,7 @@ struct Reads {
 
 }  // namespace
 
-Division::Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> arguments,
+Division::Division(Queue& queue, const DeviceKernel& kernel, ArgumentSet arguments,
                    const port::LaunchRecord& record, std::shared_ptr<Experience> experience)
     : device_(queue.device()),
       build_(kernel.build),
@@ -63,7 +63,7 @@ Division::Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> ar
 
 std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kernel,
                                          const std::shared_ptr<Experience>& experience,
-                                         const Ref<ArgumentSet>& arguments,
+                                         const ArgumentSet& arguments,
                                          const port::LaunchRecord& record) {
   using Mode = SplitSetting::Mode;
   const Mode mode = splitModeOf(queue);
@@ -75,7 +75,7 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
   division->setting_ = mode;
   const bool enough = !free || division->longEnough();
   if (enough && division->members() > 1)
-    division->split_ = experience->split(kernel, record, *arguments);
+    division->split_ = experience->split(kernel, record, arguments);
   // Nobody keeps account of who has which bytes where a context has one memory for all, which may
   // not be the host's.
   if (division->possible() && (division->split().merged().empty() ||
@@ -94,8 +94,8 @@ bool Division::possible() const {
 bool Division::hasRoomForCopies() const {
   uint64_t objects = 0, merged = 0;
   std::vector<const Storage*> counted;
-  for (const ArgumentValue& value : arguments_->values) {
-    const Storage* const storage = value.memory ? &value.memory->storage() : nullptr;
+  for (const ArgumentValue& value : arguments_.values) {
+    const Storage* const storage = value.memory() ? &value.memory()->storage() : nullptr;
     if (!storage || std::ranges::find(counted, storage) != counted.end()) continue;
     counted.push_back(storage);
     objects += storage->size();
@@ -139,7 +139,7 @@ double Division::groupsPerBlock() const {
 // with it.
 void Division::predictTransfers(partition::MemberModel& model, const Device& device) const {
   const port::MemorySpace space = device.capabilities().memory_space;
-  std::vector<Reads> reads(arguments_->values.size());
+  std::vector<Reads> reads(arguments_.values.size());
   std::vector<partition::PartAccess> touched;
   for (uint64_t block = 0; block < split_->blocks(); ++block) {
     touched.clear();
@@ -155,7 +155,7 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
     reads[i].join();
     const bool shared = 2 * reads[i].of_blocks > 3 * reads[i].bytes();
     double time = 0;
-    const auto missing = missingBytes(*arguments_->values[i].memory, reads[i].ranges, space);
+    const auto missing = missingBytes(*arguments_.values[i].memory(), reads[i].ranges, space);
     for (const auto& [source, bytes] : missing) time += transferTime(source, &device, bytes);
     if (!missing.empty()) time += piece_ns * static_cast<double>(reads[i].ranges.size() - 1);
     // Later launches find there what this one brings.
@@ -199,13 +199,13 @@ double Division::mergeTime() const {
 void Division::accesses(const Slice& slice, AccessList& list, bool in_copies) const {
   std::vector<partition::PartAccess> touched;
   split_->accesses(slice, touched);
-  const auto& values = arguments_->values;
+  const auto& values = arguments_.values;
   for (const partition::PartAccess& access : touched)
-    list.push_back({values[access.argument].memory.get(), access.begin, access.end, access.reads,
-                    access.writes});
+    list.push_back(
+        {values[access.argument].memory(), access.begin, access.end, access.reads, access.writes});
   const auto& merged = split_->merged();
   for (const ArgumentValue& value : values) {
-    MemObject* const object = value.memory.get();
+    MemObject* const object = value.memory();
     if (!object) continue;
     const size_t begin = object->origin();
     const bool together = std::ranges::any_of(merged, [&](const partition::MergedBytes& bytes) {
@@ -337,7 +337,7 @@ void Division::plan() {
   begun_ = profiling::now();
   decide();
   if (mode_ == partition::Verdict::Mode::together && !split_->merged().empty())
-    merging_ = std::make_unique<Merging>(device_, *split_, *arguments_);
+    merging_ = std::make_unique<Merging>(device_, *split_, arguments_);
   planned_ns_ = static_cast<double>(profiling::now() - begun_);
 }
 

@@ -24,7 +24,7 @@ class Division {
   // Null when it is one command's: it cannot be divided, or it is known not to pay.
   static std::shared_ptr<Division> make(Queue& queue, const DeviceKernel& kernel,
                                         const std::shared_ptr<Experience>& experience,
-                                        const Ref<ArgumentSet>& arguments,
+                                        const ArgumentSet& arguments,
                                         const port::LaunchRecord& record);
 
   ~Division();
@@ -43,7 +43,7 @@ class Division {
   const partition::Split& split() const { return *split_; }
   const std::shared_ptr<const DeviceBuild>& build() const { return build_; }
   uint32_t kernel() const { return index_; }
-  const Ref<ArgumentSet>& arguments() const { return arguments_; }
+  const ArgumentSet& arguments() const { return arguments_; }
   const port::LaunchRecord& record() const { return record_; }
   const MemberKernel& member(size_t index) const { return members_[index].member; }
   size_t members() const { return members_.size(); }
@@ -84,7 +84,7 @@ class Division {
     partition::Slice slice;
   };
 
-  Division(Queue& queue, const DeviceKernel& kernel, Ref<ArgumentSet> arguments,
+  Division(Queue& queue, const DeviceKernel& kernel, ArgumentSet arguments,
            const port::LaunchRecord& record, std::shared_ptr<Experience> experience);
 
   bool possible() const;
@@ -108,7 +108,7 @@ class Division {
   Device& device_;
   std::shared_ptr<const DeviceBuild> build_;
   uint32_t index_;
-  Ref<ArgumentSet> arguments_;
+  ArgumentSet arguments_;
   port::LaunchRecord record_;
   std::shared_ptr<Experience> experience_;
   std::shared_ptr<const partition::Split> split_;

@@ -37,8 +37,8 @@ class CompletionList {
   static void run(Event& node) noexcept {
     CompletionList& list = current();
     // In a large graph most of it has left the caches: better all lines at once than one by one as
-    // they are needed. The usual command is a launch, of so many bytes.
-    pool::prefetch<576>(&node);
+    // they are needed.
+    pool::prefetch<usual_bytes>(&node);
     node.next_ready_ = nullptr;
     *list.tail_ = &node;
     list.tail_ = &node.next_ready_;
@@ -48,7 +48,7 @@ class CompletionList {
       list.head_ = next->next_ready_;
       if (!list.head_) list.tail_ = &list.head_;
       // It may have waited in this list for long.
-      if (list.head_) pool::prefetch<576>(list.head_);
+      if (list.head_) pool::prefetch<usual_bytes>(list.head_);
       if (next->dependencyFailed())
         next->refused();
       else
@@ -58,6 +58,8 @@ class CompletionList {
   }
 
  private:
+  static constexpr size_t usual_bytes = 768;  // a launch's
+
   static CompletionList& current() noexcept {
     static thread_local CompletionList list;
     return list;
@@ -69,9 +71,14 @@ class CompletionList {
 };
 
 Event::Event(Ref<Context> context, Ref<Queue> queue, cl_command_type type, cl_int initial)
-    : status_(initial), type_(type), context_(std::move(context)), queue_(std::move(queue)) {}
+    : status_(initial), type_(type), context_(context.get()), queue_(std::move(queue)) {
+  if (!queue_) context.detach();
+}
 
-Event::~Event() { delete callbacks_.load(std::memory_order_acquire); }
+Event::~Event() {
+  delete callbacks_.load(std::memory_order_acquire);
+  if (!queue_) context_->release();
+}
 
 Edge& Event::newEdge() {
   if (edge_count_ < inline_edges) return edges_[edge_count_++];
@@ -134,6 +141,13 @@ Edge* Event::close(std::atomic<Edge*>& nodes) noexcept {
   return reversed;
 }
 
+void Event::fetchNextWaiter() const noexcept {
+  const Edge* const newest = waiters_.load(std::memory_order_acquire);
+  if (!newest) return;
+  __builtin_prefetch(newest->next, 1);
+  __builtin_prefetch(newest->waiter(), 1);
+}
+
 bool Event::watched() const noexcept {
   return waiters_.load(std::memory_order_relaxed) != nullptr ||
          sleepers_.load(std::memory_order_relaxed) > 0 || hasCallbacks();
@@ -160,7 +174,8 @@ void Event::complete(cl_int status) noexcept {
   settle(status);
   finalize(status);
   step::point();
-  times_.completed.store(profiling::now(), std::memory_order_relaxed);
+  if (queue_ && queue_->profiling())
+    times_.completed.store(profiling::now(), std::memory_order_relaxed);
   // Sequentially consistent with the sleeper's count and the callbacks' flag: either this thread
   // sees them, or they see the final status.
   status_.store(status, std::memory_order_seq_cst);

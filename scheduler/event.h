@@ -104,6 +104,12 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   // As waitFor(), but of the list `nodes` of the dependency's; false when that is closed, and then
   // this node does not wait.
   bool linkTo(std::atomic<Edge*>& nodes, Edge& edge) noexcept;
+  // What complete() will walk through left the caches long ago in a large graph. To be called some
+  // hundred nanoseconds before, one after the other.
+  void fetchWaiters() const noexcept {
+    __builtin_prefetch(waiters_.load(std::memory_order_relaxed), 1);
+  }
+  void fetchNextWaiter() const noexcept;
   // Closes a list and returns its edges, oldest first.
   static Edge* close(std::atomic<Edge*>& nodes) noexcept;
   Edge& newEdge();
@@ -159,7 +165,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   std::unique_ptr<EdgeBlock> more_edges_;
   std::atomic<uint32_t> sleepers_{0};
   cl_command_type type_;
-  Ref<Context> context_;
+  Context* context_;  // the queue keeps it, or this event does
   Ref<Queue> queue_;
   std::atomic<Callbacks*> callbacks_{nullptr};  // made with the first one; few events have any
 

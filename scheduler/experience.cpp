@@ -35,9 +35,9 @@ std::string fingerprint(const ArgumentSet& arguments,
     append(text, bound[i].origin);
     append(text, bound[i].size);
     text.push_back(static_cast<char>(bound[i].may_write * 2 + bound[i].shared_memory));
-    append(text, value.local_bytes);
-    append(text, value.bytes.size());
-    text.append(reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size());
+    append(text, value.localBytes());
+    append(text, value.bytes().size());
+    text.append(reinterpret_cast<const char*>(value.bytes().data()), value.bytes().size());
   }
   return text;
 }
@@ -59,8 +59,8 @@ std::vector<partition::BoundArgument> bind(const ArgumentSet& arguments) {
   std::vector<partition::BoundArgument> bound(arguments.values.size());
   for (size_t i = 0; i < bound.size(); ++i) {
     const ArgumentValue& value = arguments.values[i];
-    bound[i].shared_memory = value.svm != nullptr;
-    if (const MemObject* object = value.memory.get()) {
+    bound[i].shared_memory = value.shared() != nullptr;
+    if (const MemObject* object = value.memory()) {
       bound[i] = {&object->storage(), object->origin(), object->size(), object->kernelMayWrite(),
                   false};
       // Whatever memory it is the application's view of, all members see it at once.

@@ -60,10 +60,10 @@ class NativeCommand final : public Command {
 void checkSharedMemory(const ArgumentSet& arguments, const Context& context,
                        const port::Capabilities& device) {
   if (device.shared_memory & port::shares_all_memory) return;
-  require(arguments.svm.empty() || device.shared_memory != port::shares_nothing,
+  require(!arguments.usesSvm() || device.shared_memory != port::shares_nothing,
           CL_INVALID_OPERATION, "the device does not support shared virtual memory");
   for (const ArgumentValue& value : arguments.values)
-    require(!value.svm || context.svm().find(value.svm), CL_INVALID_OPERATION,
+    require(!value.shared() || context.svm().find(value.shared()), CL_INVALID_OPERATION,
             "the device cannot use any memory of the host");
 }
 
@@ -73,7 +73,7 @@ void checkSharedMemory(const ArgumentSet& arguments, const Context& context,
 // image dimensions [...] are not supported by device associated with queue."
 void checkMemory(const ArgumentSet& arguments, const port::Capabilities& device) {
   for (const ArgumentValue& value : arguments.values) {
-    const MemObject* memory = value.memory.get();
+    const MemObject* memory = value.memory();
     if (!memory) continue;
     require(memory->origin() % device.base_address_alignment_bytes == 0,
             CL_MISALIGNED_SUB_BUFFER_OFFSET, "a sub-buffer's origin");
@@ -90,12 +90,15 @@ LaunchCommand::LaunchCommand(Queue& queue, cl_command_type type, LaunchWork&& wo
 
 void LaunchCommand::prepare() {
   arguments_.clear();
-  arguments_.resize(launch_.arguments->values.size());
+  arguments_.resize(launch_.arguments.values.size());
   relocate(arguments_);
   work = launch_.make(space(), code(), box(), arguments_);
 }
 
-void LaunchCommand::finalize(cl_int) noexcept { launch_.drop(); }
+void LaunchCommand::finalize(cl_int) noexcept {
+  launch_.drop();
+  arguments_ = {};
+}
 
 LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDRange& range) {
   const DeviceKernel* code = kernel.on(queue.device());
@@ -103,21 +106,18 @@ LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDR
   // "... if the number of read-only image args used in kernel exceed the
   // CL_DEVICE_MAX_READ_IMAGE_ARGS value for device", and so for the others.
   require(code->fits, CL_OUT_OF_RESOURCES, "more images or samplers than the device takes");
-  Ref<ArgumentSet> arguments = kernel.arguments();
+  LaunchWork launch{code->build, code->index, kernel.arguments(), {}};
+  ArgumentSet& arguments = launch.arguments;
   const port::Capabilities& device = queue.device().capabilities();
-  checkMemory(*arguments, device);
-  checkSharedMemory(*arguments, queue.context(), device);
-  const auto record = makeLaunchRecord(range, code->info(), device, code->max_group);
+  checkMemory(arguments, device);
+  checkSharedMemory(arguments, queue.context(), device);
+  launch.record = makeLaunchRecord(range, code->info(), device, code->max_group);
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,
           CL_OUT_OF_RESOURCES, "the kernel needs more local memory than the device has");
-  port::DeviceQueue* default_queue = nullptr;
   if (code->info().uses_device_queue)
-    if (Ref<DeviceQueue> own = queue.context().defaultQueues().of(queue.device())) {
-      default_queue = &own->port();
-      arguments->queues.push_back(std::move(own));
-    }
-  return {code->build, code->index, std::move(arguments), record, default_queue};
+    arguments.addMore().default_queue = queue.context().defaultQueues().of(queue.device());
+  return launch;
 }
 
 std::array<size_t, 3> suggestLocalSize(const Queue& queue, const Kernel& kernel,

@@ -168,9 +168,9 @@ Merging::Merging(const Device& device, const partition::Split& split,
                  const ArgumentSet& arguments) {
   for (const partition::MergedBytes& bytes : split.merged()) {
     const auto bound = std::ranges::find_if(arguments.values, [&](const ArgumentValue& value) {
-      return value.memory && &value.memory->storage() == bytes.storage;
+      return value.memory() && &value.memory()->storage() == bytes.storage;
     });
-    objects_.push_back({bound->memory, bytes, {}, {}, {}});
+    objects_.push_back({Ref<MemObject>(bound->memory()), bytes, {}, {}, {}});
   }
   for (const Ref<Device>& member : device.members())
     if (member->capabilities().device_class == port::DeviceClass::cpu)
@@ -273,7 +273,7 @@ bool Merging::has(const MemObject& object) const {
 void Merging::relocate(port::MemorySpace space, const Copies& copies, const ArgumentSet& arguments,
                        LaunchArguments& room) const {
   for (size_t i = 0; i < room.size(); ++i) {
-    const MemObject* const bound = arguments.values[i].memory.get();
+    const MemObject* const bound = arguments.values[i].memory();
     if (!bound) continue;
     for (size_t k = 0; k < objects_.size(); ++k) {
       if (objects_[k].bytes.storage != &bound->storage()) continue;

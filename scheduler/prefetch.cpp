@@ -73,8 +73,7 @@ struct Wanted {
 
 }  // namespace
 
-void Command::announce(WaitList waits) noexcept {
-  const Ref<Event> predecessor = std::exchange(predecessor_, nullptr);
+void Command::announce(const Ref<Event>& predecessor, WaitList waits) noexcept {
   if (unfinishedDependencies() == 0) return;  // claims them right now
   try {
     auto forecasted = std::make_unique<Resolution>();

@@ -29,15 +29,13 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
   State::of(*context_).queues().with([&](auto& queues) { queues.push_back(this); });
 }
 
-void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
+Ref<Event> Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
   step::point();
   const step::Quiet quiet;
   auto tail = tail_.lock();
   if (!outOfOrder()) {
     if (tail->last) command.follow(tail->last);
-    Ref<Event> before = std::exchange(tail->last, Ref<Event>(&command));
-    if (!command.resolved_) command.predecessor_ = std::move(before);
-    return;
+    return std::exchange(tail->last, Ref<Event>(&command));
   }
   if (tail->barrier) {
     if (tail->barrier->done())
@@ -50,6 +48,7 @@ void Queue::order(Command& command, Ordering ordering, bool has_wait_list) {
   if (!tail->epoch) tail->epoch = make<Join>(*context_);
   tail->epoch->expect();
   command.place_ = tail->epoch;
+  return nullptr;
 }
 
 // `marker` waits for everything so far; what comes after is counted anew, on top of it.

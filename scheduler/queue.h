@@ -81,8 +81,9 @@ class Queue final : public HandleObject<_cl_command_queue> {
     Ref<Join> epoch;     // out-of-order: join of the commands since the last marker or barrier
   };
 
-  // Places `command` behind what it must follow by the queue's rules (specification 5.13).
-  void order(Command& command, Ordering ordering, bool has_wait_list);
+  // Places `command` behind what it must follow by the queue's rules (specification 5.13). Returns
+  // the command before it in an in-order queue.
+  Ref<Event> order(Command& command, Ordering ordering, bool has_wait_list);
   void startEpoch(Tail& tail, Command& marker);
   void onLastHandleReleased() noexcept override;
   void dispose() noexcept override;

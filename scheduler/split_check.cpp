@@ -26,7 +26,7 @@ using Results = std::vector<Written>;
 Results writtenBy(const DeviceKernel& kernel, const ArgumentSet& arguments) {
   Results results;
   for (size_t i = 0; i < arguments.values.size(); ++i) {
-    MemObject* const object = arguments.values[i].memory.get();
+    MemObject* const object = arguments.values[i].memory();
     if (!object || !kernel.info().arguments[i].writes || !object->kernelMayWrite()) continue;
     const auto same = [&](const Written& other) { return other.object.get() == object; };
     if (std::any_of(results.begin(), results.end(), same)) continue;

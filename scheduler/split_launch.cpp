@@ -61,7 +61,7 @@ class Part final : public LaunchCommand {
     return {*member.module, member.kernel};
   }
   void relocate(LaunchArguments& room) const override {
-    if (merging_) merging_->relocate(space(), copies_, *launch().arguments, room);
+    if (merging_) merging_->relocate(space(), copies_, launch().arguments, room);
   }
   void finalize(cl_int status) noexcept override;
 
@@ -149,8 +149,8 @@ void Part::accesses(AccessList& list) {
   division_->accesses(slice_, list, merging_ != nullptr);
   if (merging_) merging_->accesses(copies_, list);
   // The part has the addresses of all others, so their memory may not go meanwhile.
-  for (const ArgumentValue& value : launch().arguments->values)
-    if (MemObject* object = value.memory.get();
+  for (const ArgumentValue& value : launch().arguments.values)
+    if (MemObject* object = value.memory();
         object && !(merging_ && merging_->has(*object)) &&
         std::none_of(list.begin(), list.end(),
                      [&](const Access& access) { return access.object == object; }))
@@ -415,7 +415,7 @@ void SplitLaunch::ended(size_t member, const Slice& slice, cl_int status, uint64
 
 Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
                         const DeviceKernel& kernel, const std::shared_ptr<Experience>& experience,
-                        const Ref<ArgumentSet>& arguments, const port::LaunchRecord& record,
+                        const ArgumentSet& arguments, const port::LaunchRecord& record,
                         const LaunchWay& whole) {
   auto division = Division::make(queue, kernel, experience, arguments, record);
   if (!division) return nullptr;
@@ -427,7 +427,7 @@ Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
   const bool repeatable =
       !(kernel.info().split_hazards & static_cast<uint32_t>(SplitHazard::global_atomics));
   if (!checksSplits() || !repeatable) return divided(waits);
-  return enqueueChecked(waits, queue, type, kernel, *arguments, divided, whole);
+  return enqueueChecked(waits, queue, type, kernel, arguments, divided, whole);
 }
 
 }  // namespace weft

@@ -14,7 +14,7 @@ namespace weft {
 // completes with its last part. `whole` enqueues it undivided, for a checking mode.
 Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
                         const DeviceKernel& kernel, const std::shared_ptr<Experience>& experience,
-                        const Ref<ArgumentSet>& arguments, const port::LaunchRecord& record,
+                        const ArgumentSet& arguments, const port::LaunchRecord& record,
                         const LaunchWay& whole);
 
 }  // namespace weft

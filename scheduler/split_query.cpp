@@ -11,7 +11,7 @@ std::shared_ptr<const partition::Split> splitOf(const Queue& queue, const Kernel
   const LaunchWork launch = LaunchWork::check(queue, kernel, range);
   const DeviceKernel& code = *kernel.on(queue.device());
   return Experience::of({queue.device(), code, launch.record}, code)
-      ->split(code, launch.record, *launch.arguments);
+      ->split(code, launch.record, launch.arguments);
 }
 
 }  // namespace weft

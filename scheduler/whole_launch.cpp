@@ -266,7 +266,7 @@ void WholeLaunch::record(double nanoseconds) const {
 bool mayRunElsewhere(const LaunchWork& launch) {
   constexpr uint32_t bound = static_cast<uint32_t>(SplitHazard::program_variables) |
                              static_cast<uint32_t>(SplitHazard::device_queues);
-  return !(launch.info().split_hazards & bound) && launch.arguments->svm.empty();
+  return !(launch.info().split_hazards & bound) && !launch.arguments.usesSvm();
 }
 
 }  // namespace

@@ -103,11 +103,11 @@ port::GroupBox LaunchWork::wholeBox() const {
 }
 
 void LaunchWork::accesses(AccessList& list) const {
-  const AccessEvaluation evaluation(record, arguments->values);
+  const AccessEvaluation evaluation(record, arguments.values);
   std::vector<TouchedRange> touched;
-  for (size_t i = 0; i < arguments->values.size(); ++i) {
+  for (size_t i = 0; i < arguments.values.size(); ++i) {
     const ArgumentInfo& argument = info().arguments[i];
-    MemObject* object = arguments->values[i].memory.get();
+    MemObject* object = arguments.values[i].memory();
     if (!object) continue;
     const bool writes = mayWrite(argument) && object->kernelMayWrite();
     touched.clear();
@@ -127,27 +127,27 @@ void LaunchWork::accesses(AccessList& list) const {
 port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,
                                        const port::GroupBox& box, LaunchArguments& room) const {
   if (record.group_count[0] * record.group_count[1] * record.group_count[2] == 0) return {};
-  const auto& values = arguments->values;
+  const auto& values = arguments.values;
   room.resize(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     port::LaunchArgument& argument = room[i];
     argument.kind = info().arguments[i].kind;
     if (argument.kind == ArgumentKind::image)
-      argument.value = &static_cast<PixelImage&>(*values[i].memory).descriptor();
+      argument.value = &static_cast<PixelImage&>(*values[i].memory()).descriptor();
     if (hasMemory(argument.kind)) {
-      if (MemObject* object = values[i].memory.get(); object && !argument.memory) {
+      if (MemObject* object = values[i].memory(); object && !argument.memory) {
         argument.memory = &object->storage().in(space);
         argument.offset = object->origin();
       }
-      argument.raw_address = reinterpret_cast<uint64_t>(values[i].svm);
+      argument.raw_address = reinterpret_cast<uint64_t>(values[i].shared());
     } else if (argument.kind == ArgumentKind::local_pointer) {
-      argument.size = values[i].local_bytes;
+      argument.size = values[i].localBytes();
     } else {
-      argument.value = values[i].bytes.data();
-      argument.size = values[i].bytes.size();
+      argument.value = values[i].bytes().data();
+      argument.size = values[i].bytes().size();
     }
   }
-  return port::Launch{&code.module, code.kernel, &record, box, room, default_queue};
+  return port::Launch{&code.module, code.kernel, &record, box, room, arguments.defaultQueue()};
 }
 
 bool mayWrite(const ArgumentInfo& argument) {

@@ -123,9 +123,8 @@ using LaunchArguments = pool::Vector<port::LaunchArgument>;
 struct LaunchWork {
   std::shared_ptr<const DeviceBuild> build;
   uint32_t index;
-  Ref<ArgumentSet> arguments;
+  ArgumentSet arguments;
   port::LaunchRecord record;
-  port::DeviceQueue* default_queue = nullptr;  // which the arguments hold
 
   // The launch of `kernel` on the queue's device. Throws as enqueueLaunch() does.
   static LaunchWork check(const Queue& queue, const Kernel& kernel, const NDRange& range);
@@ -144,7 +143,7 @@ struct LaunchWork {
   port::Operation::Work make(port::MemorySpace space, Code code, const port::GroupBox& box,
                              LaunchArguments& room) const;
   void drop() {
-    arguments = nullptr;
+    arguments.clear();
     build = nullptr;
   }
 };

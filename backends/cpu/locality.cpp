@@ -77,7 +77,7 @@ class Touches {
       : launch_(launch), kernel_(kernel), values_(launch.arguments.size()) {
     for (size_t i = 0; i < values_.size(); ++i)
       if (const port::LaunchArgument& argument = launch.arguments[i]; argument.value)
-        values_[i].bytes.assign(argument.value, argument.size);
+        values_[i].setBytes(argument.value, argument.size);
   }
 
   // Bytes of the operand's memory; the whole of it where little is known.

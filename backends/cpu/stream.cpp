@@ -28,8 +28,8 @@ port::Operation& StreamCore::front() noexcept {
 void StreamCore::pop() noexcept {
   outbox_ = outbox_->next;
   // Its end will need more than the operation: what that is a part of.
-  constexpr ptrdiff_t before = 256;
-  constexpr size_t all = 640;
+  constexpr ptrdiff_t before = 192;
+  constexpr size_t all = 768;
   if (outbox_) pool::prefetch<all>(reinterpret_cast<const std::byte*>(outbox_) - before);
 }
 

@@ -51,7 +51,7 @@ class SplitTest : public CompilerTest {
     values_.assign(kernel_.arguments.size(), {});
     for (size_t i = 0; i < values_.size(); ++i) {
       const ArgumentInfo& argument = kernel_.arguments[i];
-      if (argument.kind == ArgumentKind::value) values_[i].bytes.assign(&number, sizeof number);
+      if (argument.kind == ArgumentKind::value) values_[i].setBytes(&number, sizeof number);
       if (bound.size() > i) continue;
       const bool pointer = argument.kind == ArgumentKind::global_pointer ||
                            argument.kind == ArgumentKind::constant_pointer;

@@ -41,7 +41,7 @@ std::vector<ArgumentInfo> guardedStore() {
 std::vector<TouchedRange> touched(const std::vector<ArgumentInfo>& arguments,
                                   const port::LaunchRecord& launch, int32_t n) {
   std::vector<ArgumentValue> values(arguments.size());
-  values[1].bytes.assign(&n, sizeof n);
+  values[1].setBytes(&n, sizeof n);
   std::vector<TouchedRange> ranges;
   AccessEvaluation(launch, values).touched(arguments[0], size, ranges);
   return ranges;
@@ -72,7 +72,7 @@ TEST(Access, EvaluatesForABoxOfGroups) {
   launch.global_offset[0] = 10;
   std::vector<ArgumentValue> values(2);
   const int32_t n = 108;
-  values[1].bytes.assign(&n, sizeof n);
+  values[1].setBytes(&n, sizeof n);
   const auto of = [&](uint64_t begin, uint64_t end) {
     std::vector<TouchedRange> ranges;
     AccessEvaluation(launch, values, {{begin, 0, 0}, {end, 1, 1}})

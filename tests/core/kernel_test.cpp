@@ -121,14 +121,14 @@ TEST_F(KernelTest, ValuesAreCopied) {
   value = 0;
   wide[1] = 0;
   const auto arguments = k->arguments();
-  ASSERT_EQ(arguments->values.size(), 2u);
-  ASSERT_EQ(arguments->values[0].bytes.size(), 4u);
+  ASSERT_EQ(arguments.values.size(), 2u);
+  ASSERT_EQ(arguments.values[0].bytes().size(), 4u);
   int copy;
-  std::memcpy(&copy, arguments->values[0].bytes.data(), 4);
+  std::memcpy(&copy, arguments.values[0].bytes().data(), 4);
   EXPECT_EQ(copy, 42);
-  ASSERT_EQ(arguments->values[1].bytes.size(), sizeof wide);
+  ASSERT_EQ(arguments.values[1].bytes().size(), sizeof wide);
   float wide_copy[16];
-  std::memcpy(wide_copy, arguments->values[1].bytes.data(), sizeof wide);
+  std::memcpy(wide_copy, arguments.values[1].bytes().data(), sizeof wide);
   EXPECT_EQ(wide_copy[1], 2);
 }
 
@@ -142,7 +142,7 @@ TEST_F(KernelTest, LocalArgumentsHaveASizeAndNoValue) {
   EXPECT_EQ(k->localArgumentBytes(), 16u);
   EXPECT_EQ(set(k, 1, 20, nullptr), CL_SUCCESS);
   EXPECT_EQ(k->localArgumentBytes(), 48u);
-  EXPECT_EQ(k->arguments()->values[1].local_bytes, 20u);
+  EXPECT_EQ(k->arguments().values[1].localBytes(), 20u);
 }
 
 TEST_F(KernelTest, BufferArguments) {
@@ -157,7 +157,7 @@ TEST_F(KernelTest, BufferArguments) {
   EXPECT_EQ(set(k, 0, sizeof other_kind, &other_kind), CL_INVALID_MEM_OBJECT);
   EXPECT_EQ(set(k, 0, *buffer(machine.context())), CL_INVALID_MEM_OBJECT) << "another context";
   // A refused value changes nothing.
-  EXPECT_EQ(k->arguments()->values[0].memory.get(), b.get());
+  EXPECT_EQ(k->arguments().values[0].memory(), b.get());
 }
 
 TEST_F(KernelTest, NullBuffers) {
@@ -167,8 +167,8 @@ TEST_F(KernelTest, NullBuffers) {
   const cl_mem null = nullptr;
   EXPECT_EQ(set(k, 0, sizeof null, &null), CL_SUCCESS);
   EXPECT_EQ(set(k, 1, sizeof null, nullptr), CL_SUCCESS);
-  EXPECT_FALSE(k->arguments()->values[0].memory);
-  EXPECT_FALSE(k->arguments()->values[1].memory);
+  EXPECT_EQ(k->arguments().values[0].memory(), nullptr);
+  EXPECT_EQ(k->arguments().values[1].memory(), nullptr);
 }
 
 TEST_F(KernelTest, KindsWithoutObjectsTakeNoValue) {
@@ -202,12 +202,12 @@ TEST_F(KernelTest, DoesNotHoldItsBuffers) {
   auto launch = k->arguments();
   b = nullptr;
   EXPECT_FALSE(destroyed) << "a launch holds its buffers";
-  launch = nullptr;
+  launch = {};
   EXPECT_TRUE(destroyed);
   EXPECT_EQ(codeOf([&] { k->arguments(); }), CL_INVALID_KERNEL_ARGS);
   const auto other = buffer();
   EXPECT_EQ(set(k, 0, *other), CL_SUCCESS);
-  EXPECT_EQ(k->arguments()->values[0].memory.get(), other.get());
+  EXPECT_EQ(k->arguments().values[0].memory(), other.get());
 }
 
 TEST_F(KernelTest, LaunchesKeepTheArgumentsTheyWereGiven) {
@@ -218,7 +218,7 @@ TEST_F(KernelTest, LaunchesKeepTheArgumentsTheyWereGiven) {
   value = 2;
   set(k, 0, 4, &value);
   int copy;
-  std::memcpy(&copy, first->values[0].bytes.data(), 4);
+  std::memcpy(&copy, first.values[0].bytes().data(), 4);
   EXPECT_EQ(copy, 1);
 }
 
@@ -233,9 +233,9 @@ TEST_F(KernelTest, CloneCopiesTheArguments) {
   set(k, 0, 4, &value);
   const auto arguments = clone->arguments();
   int copy;
-  std::memcpy(&copy, arguments->values[0].bytes.data(), 4);
+  std::memcpy(&copy, arguments.values[0].bytes().data(), 4);
   EXPECT_EQ(copy, 1);
-  EXPECT_EQ(arguments->values[1].memory.get(), b.get());
+  EXPECT_EQ(arguments.values[1].memory(), b.get());
   EXPECT_EQ(clone->handleReferences(), 1u);
 }
 

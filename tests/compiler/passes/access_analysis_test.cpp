@@ -44,7 +44,7 @@ std::string evaluate(const KernelInfo& kernel, const Case& c) {
     if (i == c.argument || argument.reads_known || argument.writes_known) continue;
     std::vector<int64_t> bytes(2, 0);
     if (next < c.values.size()) bytes[0] = c.values[next++];
-    values[i].bytes.assign(bytes.data(), argument.size);
+    values[i].setBytes(bytes.data(), argument.size);
   }
   const port::LaunchRecord launch = recordOf(c.range);
   std::vector<TouchedRange> ranges;

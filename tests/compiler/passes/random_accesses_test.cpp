@@ -133,7 +133,7 @@ class Launch {
   void check(const KernelInfo& kernel, const std::string& where, Precision& precision) {
     std::vector<ArgumentValue> values(kernel.arguments.size());
     for (size_t i = 0; i < values_.size(); ++i)
-      values[first_value + i].bytes.assign(&values_[i], kernel.arguments[first_value + i].size);
+      values[first_value + i].setBytes(&values_[i], kernel.arguments[first_value + i].size);
     const port::LaunchRecord record = recordOf(range_);
     ++precision.launches;
     for (unsigned p = 0; p < pointers; ++p) {
