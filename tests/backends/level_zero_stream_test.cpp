@@ -72,9 +72,10 @@ class LevelZeroDevices : public testing::Test {
     explicit One(std::shared_ptr<port::Device> its) : device(std::move(its)) {}
     const std::shared_ptr<port::Device> device;
     const std::unique_ptr<port::Module> module = device->load(testImage(device->target()));
+    // Outlives the streams: a lost device's kernel may still wait for what is written there.
+    const std::unique_ptr<port::Memory> memory = device->allocate(256, 128);
     const std::unique_ptr<port::Stream> stream = device->createStream(port::Order::in_order),
                                         other = device->createStream(port::Order::in_order);
-    const std::unique_ptr<port::Memory> memory = device->allocate(256, 128);
   };
 
   static std::vector<std::shared_ptr<port::Device>> discover() {
