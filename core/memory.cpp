@@ -80,7 +80,7 @@ std::unique_ptr<port::Memory> allocateForCopies(const Context& context, const po
   if (bytes < least || context.singleSpace() || (host && spansNodes(*host))) return nullptr;
   try {
     return allocateShared(context, wholePages(bytes));
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return nullptr;  // there is other memory yet
   }
 }

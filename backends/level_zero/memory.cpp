@@ -57,7 +57,12 @@ std::unique_ptr<port::Memory> allocateHost(std::shared_ptr<Driver> driver, size_
   void* address = nullptr;
   check(driver->api.memAllocHost(driver->context, &description, bytes, page_bytes, &address),
         "allocating memory of the host's");
-  return std::make_unique<OwnedHostMemory>(std::move(driver), address, bytes);
+  try {
+    return std::make_unique<OwnedHostMemory>(driver, address, bytes);
+  } catch (...) {
+    driver->api.memFree(driver->context, address);
+    throw;
+  }
 }
 
 std::unique_ptr<port::Memory> importHost(std::shared_ptr<Driver> driver, void* host, size_t bytes) {
