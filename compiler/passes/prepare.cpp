@@ -195,6 +195,7 @@ llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::Targe
   for (Function* kernel : kernels) kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
   renameLibraryNames(module, machine);
   markBarriers(module);
+  expandLocalVariableUses(module);
   llvm::DenseSet<const Function*> lane_functions = findLaneFunctions(module);
   if (llvm::Error error = checkRecursion(module, lane_functions)) return error;
   inlineLaneFunctions(module, machine, lane_functions);

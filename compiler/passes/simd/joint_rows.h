@@ -9,6 +9,7 @@
 #include <optional>
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Function.h>
@@ -58,7 +59,7 @@ class JointRows {
   const LaneShapes& shapes_;
   RowParameters parameters_;
   llvm::SmallPtrSet<const llvm::Value*, 32> differing_;
-  llvm::SmallPtrSet<const llvm::Value*, 4> conditions_;  // that rows have to agree on
+  llvm::SmallSetVector<const llvm::Value*, 4> conditions_;  // that rows have to agree on
   bool possible_ = true;
 };
 
