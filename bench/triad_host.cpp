@@ -65,6 +65,7 @@ void onThreads(benchmark::State& state, void (*triad)(const Share&)) {
   const size_t count = std::max(1u, std::thread::hardware_concurrency());
   const auto onEach = [&](auto action) {
     std::vector<std::future<void>> threads;
+    threads.reserve(count);
     for (size_t i = 0; i < count; ++i)
       threads.push_back(std::async(std::launch::async, [=] { action(i); }));
     for (std::future<void>& thread : threads) thread.get();

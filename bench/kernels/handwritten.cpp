@@ -93,7 +93,7 @@ __m512 polynomial(__m512 x, const float (&factors)[count]) {
 __m512 exponential(__m512 x) {
   const __m512 turns = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
                                             _MM_FROUND_TO_NEAREST_INT);
-  __m512 rest = _mm512_fnmadd_ps(turns, _mm512_set1_ps(0.693359375f), x);
+  __m512 rest = _mm512_fnmadd_ps(turns, _mm512_set1_ps(0x1.63p-1f), x);
   rest = _mm512_fnmadd_ps(turns, _mm512_set1_ps(-2.12194440e-4f), rest);
   const __m512 more = polynomial(rest, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
                                         4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
@@ -114,7 +114,7 @@ __m512 logarithm(__m512 x) {
   sum = _mm512_mul_ps(_mm512_mul_ps(sum, r), square);
   sum = _mm512_fmadd_ps(exponent, _mm512_set1_ps(-2.12194440e-4f), sum);
   sum = _mm512_fnmadd_ps(square, _mm512_set1_ps(0.5f), sum);
-  return _mm512_fmadd_ps(exponent, _mm512_set1_ps(0.693359375f), _mm512_add_ps(sum, r));
+  return _mm512_fmadd_ps(exponent, _mm512_set1_ps(0x1.63p-1f), _mm512_add_ps(sum, r));
 }
 
 __m512 normalDistribution(__m512 x) {
