@@ -13,7 +13,7 @@
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/regions.h"
-#include "compiler/passes/simd/scaling.h"
+#include "compiler/passes/simd/float_parts.h"
 
 namespace weft::compiler {
 namespace {
@@ -112,7 +112,7 @@ llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
                                      llvm::Twine(info->sub_group_size) + " work-items");
     lowerKernel(*kernel, machine, *info, options);
   }
-  inlineScaling(module);
+  inlineFloatParts(module);
   dropConvergence(module);
   return verify(module);
 }

@@ -1,6 +1,7 @@
 // From source to a result: builds programs, loads their images and calls the kernels.
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "tests/compiler/fixture.h"
@@ -168,31 +169,39 @@ TEST_F(ExecuteTest, HalfOnProcessorsWithoutF16c) {
   }
 }
 
-// Vectors have an instruction for the power of two in it, a lane by itself has not. All orders of
+// Vectors have instructions for the powers of two in them, a lane by itself has not. All orders of
 // magnitude, infinities and NaNs among them; groups that leave lanes over.
-TEST_F(ExecuteTest, ExponentialsAreTheSameInVectors) {
+TEST_F(ExecuteTest, ExponentialsAndLogarithmsAreTheSameInVectors) {
   constexpr uint32_t step = 0x3fff1;
-  std::vector<float> in;
+  std::vector<float> in{0.0f, -0.0f, std::numeric_limits<float>::infinity()};
   for (uint64_t bits = 0; bits <= UINT32_MAX; bits += step)
     in.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  for (float x = -104.5f; x < 89; x += 0.0625f) in.push_back(x);
-  std::vector<float> results[2] = {std::vector<float>(in.size()), std::vector<float>(in.size())};
+  for (float x = -105.5f; x < 90; x += 0.0625f) in.push_back(x);
+  const size_t count = in.size();
+  std::vector<float> results[2] = {std::vector<float>(2 * count), std::vector<float>(2 * count)};
   for (const bool vectors : {false, true}) {
     set("WEFT_VECTORIZE", vectors ? "always" : "never");
     const Program program = load(
         "kernel void f(global const float* in, global float* out) {\n"
-        "  out[get_global_id(0)] = exp(in[get_global_id(0)]);\n}\n");
+        "  const int i = get_global_id(0);\n"
+        "  out[i] = exp(in[i]);\n  out[i + get_global_size(0)] = log(in[i]);\n}\n");
     const float* from = in.data();
     float* to = results[vectors].data();
-    program.run("f", {in.size(), 1, 1}, {70, 1, 1}, {&from, &to});
+    program.run("f", {count, 1, 1}, {70, 1, 1}, {&from, &to});
   }
-  for (size_t i = 0; i < in.size(); ++i) {
+  for (size_t i = 0; i < 2 * count; ++i) {
     const auto [lane, vector] = std::pair(results[0][i], results[1][i]);
+    const float x = in[i % count];
     ASSERT_TRUE(std::bit_cast<uint32_t>(lane) == std::bit_cast<uint32_t>(vector) ||
                 (std::isnan(lane) && std::isnan(vector)))
-        << "exp(" << in[i] << ") is " << lane << " and " << vector;
+        << (i < count ? "exp(" : "log(") << x << ") is " << lane << " and " << vector;
+    const double exact = i < count ? std::exp(double(x)) : std::log(double(x));
     if (std::isnormal(lane)) {
-      ASSERT_NEAR(lane / std::exp(double(in[i])), 1, 2e-7) << in[i];
+      ASSERT_NEAR(lane / exact, 1, 2e-7) << x;
+    } else if (lane == 0 || std::isinf(lane)) {
+      ASSERT_EQ(lane, static_cast<float>(exact)) << x;
+    } else if (std::isnan(lane)) {
+      ASSERT_TRUE(std::isnan(exact)) << x;
     }
   }
 }

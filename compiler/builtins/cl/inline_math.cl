@@ -3,7 +3,7 @@
 // - __weft_inline_<function>_<type>, in straight lines, which vectors of lanes make their own;
 // - __weft_late_<function>_<type>, with a branch for rare arguments: these stay calls, of a vector's
 //   form where lanes become vectors, until all else is optimised, and are inlined then.
-// exp errs by at most 1.01 ULP, log by 0.83 (the specification allows 3), sin and cos by 2.11 (4).
+// exp errs by at most 1.01 ULP, log by 0.99 (the specification allows 3), sin and cos by 2.11 (4).
 #include "sleef.def"
 
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
@@ -34,9 +34,12 @@ __attribute__((const, noinline)) float __weft_scale_float(float y, uint exponent
 #define SCALE_8(y, exponent) scaled(y, exponent)
 #define SCALE_16(y, exponent) scaled(y, exponent)
 
-// x = n ln(2) + r and e^x = 2^n e^r with a polynomial for e^r.
+// x = n ln(2) + r and e^x = 2^n e^r with a polynomial for e^r. At the ends, which NaN passes, it is
+// infinite and zero.
 #define DEFINE_EXP(n, V, unused)                                                     \
-  INLINED float##n __weft_inline_exp_float##n(float##n x) {                          \
+  INLINED float##n __weft_inline_exp_float##n(float##n power) {                      \
+    float##n x = power > (float##n)(89.0f) ? (float##n)(89.0f) : power;              \
+    x = x < (float##n)(-105.0f) ? (float##n)(-105.0f) : x;                           \
     const float##n turned = FMA(x, (float##n)(0x1.715476p+0f), (float##n)(ROUNDER)); \
     const float##n whole = turned - (float##n)(ROUNDER);                             \
     const uint##n exponent = AS(uint##n, turned) - AS(uint##n, (float##n)(ROUNDER)); \
@@ -48,37 +51,63 @@ __attribute__((const, noinline)) float __weft_scale_float(float y, uint exponent
     p = FMA(p, r, (float##n)(1.6666665459e-1f));                                     \
     p = FMA(p, r, (float##n)(5.0000001201e-1f));                                     \
     const float##n fraction = FMA(p, r * r, r) + (float##n)(1.0f);                   \
-    float##n y = SCALE_##n(fraction, exponent);                                      \
-    y = x > (float##n)(88.8f) ? (float##n)(INFINITY) : y;                            \
-    return x < (float##n)(-104.0f) ? (float##n)(0.0f) : y;                           \
+    return SCALE_##n(fraction, exponent);                                            \
   }
 WIDTHS(DEFINE_EXP, )
 
-// x = 2^n m with m from sqrt(1/2) to sqrt(2); a polynomial for log(m) around 1.
+// x = 2^n m with m from 3/4 to 3/2, and m = 1 and n infinite for zero and infinity. What is said
+// of scaling holds for these, too.
+#define DEFINE_PARTS(n, V, unused)                                                            \
+  INLINE OVERLOAD float##n normal_of(float##n x) {                                            \
+    return x < (float##n)(FLT_MIN) ? x * (float##n)(0x1p25f) : x;                             \
+  }                                                                                           \
+  INLINE OVERLOAD float##n mantissa_of(float##n x) {                                          \
+    const uint##n least = (uint##n)(0x3f400000u);                                             \
+    const uint##n bits = AS(uint##n, normal_of(x)) - least;                                   \
+    const float##n m = AS(float##n, (bits & (uint##n)(0x7fffffu)) + least);                   \
+    return x >= (float##n)(0.0f) ? m : (float##n)(NAN);                                       \
+  }                                                                                           \
+  INLINE OVERLOAD float##n exponent_of(float##n x, float##n m) {                              \
+    const uint##n bits = AS(uint##n, normal_of(x)) - AS(uint##n, m);                          \
+    float##n e = CAST_##n(float, AS(int##n, bits) >> 23);                                     \
+    e = x < (float##n)(FLT_MIN) ? e - (float##n)(25.0f) : e;                                  \
+    e = x == (float##n)(0.0f) ? (float##n)(-INFINITY) : e;                                    \
+    return x < (float##n)(INFINITY) ? e : x;                                                  \
+  }
+WIDTHS(DEFINE_PARTS, )
+__attribute__((const, noinline)) float __weft_mantissa_float(float x) { return mantissa_of(x); }
+__attribute__((const, noinline)) float __weft_exponent_float(float x, float m) {
+  return exponent_of(x, m);
+}
+#define MANTISSA_(x) __weft_mantissa_float(x)
+#define MANTISSA_2(x) mantissa_of(x)
+#define MANTISSA_3(x) mantissa_of(x)
+#define MANTISSA_4(x) mantissa_of(x)
+#define MANTISSA_8(x) mantissa_of(x)
+#define MANTISSA_16(x) mantissa_of(x)
+#define EXPONENT_(x, m) __weft_exponent_float(x, m)
+#define EXPONENT_2(x, m) exponent_of(x, m)
+#define EXPONENT_3(x, m) exponent_of(x, m)
+#define EXPONENT_4(x, m) exponent_of(x, m)
+#define EXPONENT_8(x, m) exponent_of(x, m)
+#define EXPONENT_16(x, m) exponent_of(x, m)
+
+// A polynomial for log(m) around 1, its odd and its even powers by themselves. The parts of ln(2)
+// have one sign, so that an infinite n stays so.
 #define DEFINE_LOG(n, V, unused)                                                      \
   INLINED float##n __weft_inline_log_float##n(float##n x) {                           \
-    const float##n least = (float##n)(FLT_MIN);                                       \
-    const float##n normal = x < least ? x * (float##n)(0x1p25f) : x;                  \
-    const uint##n bits = AS(uint##n, normal) - (uint##n)(0x3f3504f3u);                \
-    const uint##n mantissa = (bits & (uint##n)(0x7fffffu)) + (uint##n)(0x3f3504f3u);  \
-    const float##n exponent = CAST_##n(float, AS(int##n, bits) >> 23);                \
-    const float##n e = x < least ? exponent - (float##n)(25.0f) : exponent;           \
-    const float##n f = AS(float##n, mantissa) - (float##n)(1.0f);                     \
-    float##n p = FMA((float##n)(7.0376836292e-2f), f, (float##n)(-1.1514610310e-1f)); \
-    p = FMA(p, f, (float##n)(1.1676998740e-1f));                                      \
-    p = FMA(p, f, (float##n)(-1.2420140846e-1f));                                     \
-    p = FMA(p, f, (float##n)(1.4249322787e-1f));                                      \
-    p = FMA(p, f, (float##n)(-1.6668057665e-1f));                                     \
-    p = FMA(p, f, (float##n)(2.0000714765e-1f));                                      \
-    p = FMA(p, f, (float##n)(-2.4999993993e-1f));                                     \
-    p = FMA(p, f, (float##n)(3.3333331174e-1f));                                      \
-    const float##n square = f * f;                                                    \
-    float##n y = FMA(e, (float##n)(-2.12194440e-4f), p * f * square);                 \
+    const float##n m = MANTISSA_##n(x), e = EXPONENT_##n(x, m);                       \
+    const float##n f = m - (float##n)(1.0f), square = f * f;                          \
+    float##n odd = FMA((float##n)(-4.50747834693e-2f), square, (float##n)(-1.31611920106e-1f)); \
+    float##n even = FMA((float##n)(1.04630191885e-1f), square, (float##n)(1.44783949314e-1f));  \
+    odd = FMA(odd, square, (float##n)(-1.66473123338e-1f));                           \
+    even = FMA(even, square, (float##n)(1.99908612547e-1f));                          \
+    odd = FMA(odd, square, (float##n)(-2.50000958381e-1f));                           \
+    even = FMA(even, square, (float##n)(3.3333449112e-1f));                           \
+    const float##n p = FMA(odd, f, even);                                             \
+    float##n y = FMA(e, (float##n)(LN2_LOW), p * f * square);                         \
     y = f + FMA(square, (float##n)(-0.5f), y);                                        \
-    y = FMA(e, (float##n)(0.693359375f), y);                                          \
-    y = x == (float##n)(0.0f) ? (float##n)(-INFINITY) : y;                            \
-    y = x < (float##n)(0.0f) ? (float##n)(NAN) : y;                                   \
-    return x < (float##n)(INFINITY) ? y : x;                                          \
+    return FMA(e, (float##n)(LN2_HIGH), y);                                           \
   }
 WIDTHS(DEFINE_LOG, )
 

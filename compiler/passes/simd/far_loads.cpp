@@ -9,8 +9,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/neighbours.h"
-#include "compiler/passes/simd/scaling.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
 
@@ -106,7 +106,7 @@ bool waitsForTurns(const llvm::Loop& loop, const LaneShapes& shapes) {
 std::optional<unsigned> registersFor(const Instruction& instruction, const LaneShapes& shapes,
                                      bool masked) {
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-    if (!isScaling(instruction) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
+    if (!isFloatPart(instruction) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
       return std::nullopt;
     return 0;
   }

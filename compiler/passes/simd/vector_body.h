@@ -138,7 +138,6 @@ class VectorBody {
   void emitCall(llvm::CallBase& call);
   bool emitIntrinsic(llvm::CallBase& call);
   bool emitVariant(llvm::CallBase& call);
-  void emitScaling(llvm::CallBase& call);
 
   llvm::Function& lane_;
   LaneParameters parameters_;

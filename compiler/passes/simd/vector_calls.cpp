@@ -1,9 +1,8 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
-#include "compiler/passes/simd/scaling.h"
+#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -18,7 +17,11 @@ void VectorBody::emitCall(llvm::CallBase& call) {
     case llvm::Intrinsic::experimental_noalias_scope_decl:
       return;
     case llvm::Intrinsic::not_intrinsic:
-      if (isScaling(call)) return emitScaling(call);
+      if (isFloatPart(call)) {
+        llvm::SmallVector<Value*, 2> arguments;
+        for (Value* argument : call.args()) arguments.push_back(wide(argument));
+        return setParts(call, {emitFloatPart(builder_, call, arguments)});
+      }
       if (!emitVariant(call)) emitSerial(call);
       return;
     default:
@@ -60,28 +63,6 @@ bool VectorBody::emitIntrinsic(llvm::CallBase& call) {
   }
   setParts(call, std::move(result));
   return true;
-}
-
-// By the second argument's power of two.
-void VectorBody::emitScaling(llvm::CallBase& call) {
-  constexpr unsigned current_rounding = 4;
-  Value *all = wide(call.getArgOperand(0)), *exponents = wide(call.getArgOperand(1));
-  Value* powers = builder_.CreateSIToFP(exponents, all->getType());
-  Value* every = llvm::Constant::getAllOnesValue(builder_.getIntNTy(scaled_at_once));
-  llvm::SmallVector<Value*> results;
-  for (unsigned begin = 0; begin < options_.width; begin += scaled_at_once) {
-    const auto piece = [&](Value* whole) {
-      return options_.width == scaled_at_once
-                 ? whole
-                 : builder_.CreateShuffleVector(
-                       whole, llvm::createSequentialMask(begin, scaled_at_once, 0));
-    };
-    Value* value = piece(all);
-    results.push_back(builder_.CreateIntrinsic(
-        llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
-        {value, piece(powers), value, every, builder_.getInt32(current_rounding)}));
-  }
-  setParts(call, {llvm::concatenateVectors(builder_, results)});
 }
 
 // A function that comes in vector forms, in pieces as wide as the widest that fits.

@@ -4,7 +4,7 @@
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 
-#include "compiler/passes/simd/scaling.h"
+#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -46,7 +46,7 @@ bool needsLanes(const Instruction& instruction, const LaneShapes& shapes) {
 
 bool isExpensive(const Instruction& instruction, const LaneShapes& shapes) {
   if (llvm::isa<llvm::CallBase>(instruction))
-    return !llvm::isa<llvm::IntrinsicInst>(instruction) && !isScaling(instruction);
+    return !llvm::isa<llvm::IntrinsicInst>(instruction) && !isFloatPart(instruction);
   if (const Value* pointer = llvm::getLoadStorePointerOperand(&instruction))
     return shapes.isVarying(pointer);
   return instruction.isIntDivRem() || instruction.isAtomic();

@@ -13,7 +13,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/passes/local_atomics.h"
-#include "compiler/passes/simd/scaling.h"
+#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
 
@@ -31,7 +31,7 @@ constexpr double turns = 8;                    // of a loop of unknown length
 constexpr unsigned deepest = 3;                // loops
 constexpr double taken = 0.5;                  // how often a lane enters a masked block
 constexpr double library_call = 20;            // of a math function, for one lane
-constexpr double scaling_step = 8;             // by a power of two, one lane
+constexpr double float_part = 8;               // of one lane
 constexpr double serial_step = 5;              // of a loop over the lanes
 constexpr double taken_out = 1;                // of a vector of addresses, one
 constexpr double local_update = 4;             // an atomic of local memory, which one thread has
@@ -77,7 +77,7 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
   if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
     return {1.0 * width, accessCost(instruction, shapes, width)};
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-    if (isScaling(instruction)) return {scaling_step * width, 1.5};
+    if (isFloatPart(instruction)) return {float_part * width, 1.5};
     if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) return {1.0 * width, 1.5};
     if (call->getType()->isVoidTy() && llvm::isa<llvm::IntrinsicInst>(call)) return {0, 0};
     const bool variants = !llvm::VFDatabase::getMappings(*call).empty();
@@ -153,7 +153,7 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
   });
   if (broadcast > most_broadcast) return true;
   return llvm::any_of(llvm::instructions(lane), [&](const Instruction& instruction) {
-    if (isScaling(instruction)) return true;
+    if (isFloatPart(instruction)) return true;
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
       return !llvm::isa<llvm::IntrinsicInst>(call) && llvm::VFDatabase::getMappings(*call).empty();
     if (!llvm::getLoadStorePointerOperand(&instruction))

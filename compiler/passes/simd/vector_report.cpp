@@ -8,7 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
-#include "compiler/passes/simd/scaling.h"
+#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -78,7 +78,8 @@ class Survey {
       once(instruction, "one lane after the other: atomic or volatile");
   }
   void call(const llvm::CallInst& call, const LaneShapes& shapes) {
-    if (llvm::isa<llvm::IntrinsicInst>(call) || isScaling(call) || !shapes.isVarying(&call)) return;
+    if (llvm::isa<llvm::IntrinsicInst>(call) || isFloatPart(call) || !shapes.isVarying(&call))
+      return;
     if (llvm::VFDatabase::getMappings(call).empty())
       once(call, "one lane after the other: a call without a vector form");
   }

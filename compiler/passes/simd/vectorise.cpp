@@ -24,12 +24,12 @@
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/far_loads.h"
+#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/joint_rows.h"
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/narrowing.h"
 #include "compiler/passes/simd/row_blocks.h"
-#include "compiler/passes/simd/scaling.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -90,9 +90,9 @@ size_t size(Function& lane) {
   return sum;
 }
 
-// Inlines what the code of a lane calls, so that it becomes code of several; scaling only where
-// vectors have no instruction for it.
-bool inlineCalls(Function& lane, bool scales) {
+// Inlines what the code of a lane calls, so that it becomes code of several; parts of floats only
+// where vectors have no instruction for them.
+bool inlineCalls(Function& lane, bool has_parts) {
   bool any = false;
   llvm::SmallVector<llvm::CallInst*> calls;
   do {
@@ -101,7 +101,7 @@ bool inlineCalls(Function& lane, bool scales) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       Function* callee = call ? call->getCalledFunction() : nullptr;
       if (callee && !callee->isDeclaration() && callee != &lane &&
-          (isScaling(*call) ? !scales : !callee->hasFnAttribute(llvm::Attribute::NoInline)))
+          (isFloatPart(*call) ? !has_parts : !callee->hasFnAttribute(llvm::Attribute::NoInline)))
         calls.push_back(call);
     }
     for (llvm::CallInst* call : calls) {
@@ -208,7 +208,7 @@ class RegionVectoriser {
     llvm::ValueToValueMapTy map;
     lane_ = llvm::CloneFunction(region_.function, map);
     lane_->setName(region_.function->getName() + ".lane");
-    simplifyLane(*lane_, machine_, inlineCalls(*lane_, hasScaling(machine_, width())));
+    simplifyLane(*lane_, machine_, inlineCalls(*lane_, hasFloatParts(machine_, width())));
     interleaveArrays(*lane_, width());
     vectorise();
     lane_->eraseFromParent();
