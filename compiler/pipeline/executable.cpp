@@ -18,6 +18,7 @@
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/scalarise_lanes.h"
+#include "compiler/passes/wide_products.h"
 #include "compiler/passes/work_group_functions.h"
 #include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/elf_link.h"
@@ -55,7 +56,9 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
   lowerLocalAtomics(module);
-  return inlineLateMath(module, machine);
+  if (llvm::Error error = inlineLateMath(module, machine)) return error;
+  if (machine.getTargetTriple().isX86()) shareWideProducts(module);
+  return llvm::Error::success();
 }
 
 // WEFT_VECTORIZE=never|auto|always: for tests and comparisons.
