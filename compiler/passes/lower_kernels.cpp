@@ -8,6 +8,7 @@
 
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/blocks.h"
+#include "compiler/passes/divergent_loops.h"
 #include "compiler/passes/entry.h"
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/meetings.h"
@@ -72,6 +73,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   if (options.optimize) {
     unrollShortLoops(*body.function);
     addMeetings(body);
+    keepDivergentLoopsRolled(body);
   }
   SplitKernel split = splitAtBarriers(body);
   if (options.optimize || options.vectorise == Vectorising::always)

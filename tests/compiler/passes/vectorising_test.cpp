@@ -212,6 +212,27 @@ TEST(Vectorising, PerhapsNeighbours) {
   }
 }
 
+// How often do products and sums occur in the code of one lane?
+TEST(Vectorising, DivergentLoopsAreNotUnrolled) {
+  const char* const source =
+      "kernel void rows(global float* out, global const float* in, global const int* starts) {\n"
+      "  int i = get_global_id(0); float sum = 0;\n"
+      "  for (int k = starts[i]; k < starts[i + 1]; ++k) sum += in[k] * in[k + 1];\n"
+      "  out[i] = sum;\n}\n"
+      "kernel void same(global float* out, global const float* in, int n) {\n"
+      "  int i = get_global_id(0); float sum = 0;\n"
+      "  for (int k = 0; k < n; ++k) sum += in[i + k] * in[i + k + 1];\n"
+      "  out[i] = sum;\n}\n";
+  const auto sums = [&](const char* kernel) {
+    const std::string text = optimisedText(source, kernel, compiler::Vectorising::never);
+    const std::regex sum("call float @llvm\\.fmuladd");
+    return std::distance(std::sregex_iterator(text.begin(), text.end(), sum),
+                         std::sregex_iterator());
+  };
+  EXPECT_EQ(sums("rows"), 1);
+  EXPECT_GT(sums("same"), 1);
+}
+
 // Vectors of the source at addresses that are anywhere.
 TEST(Vectorising, ScatteredRows) {
   const char* const source =
