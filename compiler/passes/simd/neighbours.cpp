@@ -97,4 +97,18 @@ NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& 
   return result;
 }
 
+Value* withoutUniformTerms(Value* number, const LaneShapes& shapes,
+                           llvm::SmallVectorImpl<UniformTerm>& uniform) {
+  while (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(number)) {
+    const bool subtracts = sum->getOpcode() == Instruction::Sub;
+    if (!subtracts && sum->getOpcode() != Instruction::Add) break;
+    Value *left = sum->getOperand(0), *right = sum->getOperand(1);
+    if (!subtracts && shapes.isUniform(left)) std::swap(left, right);
+    if (!shapes.isUniform(right)) break;
+    uniform.push_back({right, subtracts});
+    number = left;
+  }
+  return number;
+}
+
 }  // namespace weft::compiler

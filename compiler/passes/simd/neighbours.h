@@ -18,4 +18,13 @@ struct NeighbourIndex {
 // The one varying index of the address `pointer`, whose elements are `bytes` apart.
 NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
 
+// A number without what is added to it that is the same for all lanes, each of which goes to
+// `uniform`: with its sign.
+struct UniformTerm {
+  llvm::Value* value;
+  bool is_subtracted;
+};
+llvm::Value* withoutUniformTerms(llvm::Value* number, const LaneShapes& shapes,
+                                 llvm::SmallVectorImpl<UniformTerm>& uniform);
+
 }  // namespace weft::compiler

@@ -126,10 +126,11 @@ class VectorBody {
   Parts gatherRows(const Access& access, llvm::Instruction& from);
   void storeBlock(const Access& access, Value* first, const Parts& value, llvm::Instruction& from);
   void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
+  Value* wideAddress(Value* pointer);
   Value* pointers(const Access& access, unsigned part);
   Value* firstAddress(Value* pointer, const NeighbourIndex& index, Value* first);
   Value* fitsExtended(const NeighbourIndex& index, Value* first);
-  Value* areNeighbours(Value* all, Value* first);
+  Value* areNeighbours(Value* index);
   Parts eitherWay(const Access& access, llvm::function_ref<Parts(Value*)> together,
                   llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);

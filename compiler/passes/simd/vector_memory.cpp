@@ -127,8 +127,29 @@ VectorBody::Parts VectorBody::loadStrided(const Access& access, Instruction& fro
   return result;
 }
 
+// Where what is the same for all lanes is added to their indices, it is added to the base: in a
+// loop the indices that are left may not change.
+Value* VectorBody::wideAddress(Value* pointer) {
+  auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+  if (!element || element->getNumIndices() != 1 || element->getType()->isVectorTy() ||
+      !shapes_.isUniform(element->getPointerOperand()))
+    return wide(pointer);
+  Value* index = element->getOperand(1);
+  if (!index->getType()->isIntegerTy(64) || !shapes_.isVarying(index)) return wide(pointer);
+  llvm::SmallVector<UniformTerm, 2> terms;
+  index = withoutUniformTerms(index, shapes_, terms);
+  if (terms.empty() || shapes_.isUniform(index)) return wide(pointer);
+  Value* base = scalar(element->getPointerOperand());
+  for (const UniformTerm& term : terms) {
+    Value* places = scalar(term.value);
+    if (term.is_subtracted) places = builder_.CreateNeg(places);
+    base = builder_.CreateGEP(element->getSourceElementType(), base, places);
+  }
+  return builder_.CreateGEP(element->getSourceElementType(), base, wide(index));
+}
+
 Value* VectorBody::pointers(const Access& access, unsigned part) {
-  Value* all = wide(access.pointer);
+  Value* all = wideAddress(access.pointer);
   if (part == 0) return all;
   return builder_.CreateGEP(builder_.getInt8Ty(), all, builder_.getInt64(part * access.bytes));
 }
@@ -196,8 +217,12 @@ Value* VectorBody::fitsExtended(const NeighbourIndex& index, Value* first) {
 }
 
 // Do the lanes that run have the numbers that follow the first lane's?
-Value* VectorBody::areNeighbours(Value* all, Value* first) {
+Value* VectorBody::areNeighbours(Value* index) {
   const unsigned width = options_.width;
+  llvm::SmallVector<UniformTerm, 2> same_for_all;
+  Value* all = wide(withoutUniformTerms(index, shapes_, same_for_all));
+  if (mask_) all = builder_.CreateFreeze(all);
+  Value* first = builder_.CreateExtractElement(all, uint64_t{0});
   Value* expected =
       builder_.CreateAdd(builder_.CreateVectorSplat(width, first), iota(first->getType(), 1));
   Value* same = builder_.CreateICmpEQ(all, expected);
@@ -223,7 +248,7 @@ VectorBody::Parts VectorBody::eitherWay(const Access& access,
     Value* all = wide(index.index);
     if (mask_) all = builder_.CreateFreeze(all);
     first = builder_.CreateExtractElement(all, uint64_t{0});
-    neighbours = builder_.CreateAnd(areNeighbours(all, first), fitsExtended(index, first));
+    neighbours = builder_.CreateAnd(areNeighbours(index.index), fitsExtended(index, first));
   }
   BasicBlock *near = newBlock("near"), *far = newBlock("far"), *after = newBlock("accessed");
   builder_.CreateCondBr(neighbours, near, far);

@@ -212,6 +212,37 @@ TEST(Vectorising, PerhapsNeighbours) {
   }
 }
 
+// What all lanes add to their indices is added to the address, whether they are neighbours (n = 1)
+// or not.
+TEST(Vectorising, RowsOfAMatrix) {
+  const char* const source =
+      "kernel void f(global int* out, global const int* in, int n, int first) {\n"
+      "  int row = get_global_id(0), sum = 0;\n"
+      "  if (row % 7 == 3) return;\n"
+      "  for (int k = 0; k < 5; ++k)\n"
+      "    if (in[k] != 4) sum = 3 * sum + in[row * n + k + first] - 5 * in[first + row * n - k];\n"
+      "  out[row] = sum;\n}\n";
+  const Program program(source, true, compiler::Vectorising::always);
+  const int count = 75, first = 10;
+  std::vector<int> in(count * 9 + 2 * first);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * 7919 % 10007);
+  in[2] = 4;
+  for (const int n : {1, 2, 9}) {
+    std::vector<int> out(count, -1);
+    program.run("f", {1, {count, 1, 1}, {25, 1, 1}, {0, 0, 0}},
+                {Program::buffer(out.data()), Program::buffer(in.data()), Program::value(n),
+                 Program::value(first)});
+    for (int row = 0; row < count; ++row) {
+      uint32_t sum = 0;
+      for (int k = 0; k < 5; ++k)
+        if (k != 2)
+          sum = 3 * sum + static_cast<uint32_t>(in[static_cast<size_t>(row * n + k + first)] -
+                                                5 * in[static_cast<size_t>(first + row * n - k)]);
+      ASSERT_EQ(out[static_cast<size_t>(row)], row % 7 == 3 ? -1 : static_cast<int>(sum)) << row;
+    }
+  }
+}
+
 // How often do products and sums occur in the code of one lane?
 TEST(Vectorising, DivergentLoopsAreNotUnrolled) {
   const char* const source =
