@@ -145,9 +145,32 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
   return total;
 }
 
+namespace {
+
+// Does it compute in 32 bits, and has to, with what it loads as less? LLVM's vectoriser chooses
+// vectors as wide as registers hold of the smallest type and takes them apart to extend them.
+bool extendsLoads(llvm::Function& lane, const LaneShapes& shapes) {
+  bool extends = false, needs_all_bits = false;
+  for (const Instruction& instruction : llvm::instructions(lane)) {
+    if (!shapes.isVarying(&instruction)) continue;
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    needs_all_bits |=
+        llvm::isa<llvm::UIToFPInst, llvm::SIToFPInst, llvm::MinMaxIntrinsic>(instruction) ||
+        (call && call->getIntrinsicID() == llvm::Intrinsic::abs);
+    auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction);
+    if (!cast) continue;
+    extends |= llvm::isa<llvm::LoadInst>(cast->getOperand(0)) &&
+               cast->getSrcTy()->getScalarSizeInBits() < 32 &&
+               cast->getType()->getScalarSizeInBits() >= 32;
+  }
+  return extends && needs_all_bits;
+}
+
+}  // namespace
+
 bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
                             const LaneShapes& shapes) {
-  if (lane.getInstructionCount() > longest_straight) return true;
+  if (lane.getInstructionCount() > longest_straight || extendsLoads(lane, shapes)) return true;
   const auto broadcast = llvm::count_if(llvm::instructions(lane), [&](const Instruction& load) {
     return llvm::isa<llvm::LoadInst>(load) && shapes.isUniform(&load);
   });

@@ -243,6 +243,18 @@ TEST(Vectorising, RowsOfAMatrix) {
   }
 }
 
+// Bytes that have to become words are loaded as many at a time as words fit a vector.
+TEST(Vectorising, ExtendedBytes) {
+  const char* const source =
+      "kernel void mix(global uchar* out, global const uchar* in) {\n"
+      "  int i = get_global_id(0);\n"
+      "  out[i] = (uchar)(in[i] * 0.25f + in[i + 1] * 0.75f);\n}\n"
+      "kernel void copy(global uchar* out, global const uchar* in) {\n"
+      "  out[get_global_id(0)] = in[get_global_id(0)];\n}\n";
+  EXPECT_TRUE(becomesVectors(source, "mix"));
+  EXPECT_FALSE(becomesVectors(source, "copy"));
+}
+
 // How often do products and sums occur in the code of one lane?
 TEST(Vectorising, DivergentLoopsAreNotUnrolled) {
   const char* const source =
