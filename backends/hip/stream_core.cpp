@@ -257,17 +257,22 @@ bool StreamCore::completeOldest(Ask ask) noexcept {
   return taken;
 }
 
+// Two clocks compared to within some microseconds, and anew every second; the order of things is
+// known better.
+port::Nanoseconds StreamCore::startOf(const Flight& flight, bool recorded,
+                                      port::Nanoseconds now) const noexcept {
+  if (flight.told_start != 0) return flight.told_start;
+  const port::Nanoseconds start =
+      recorded ? context->clock.time(*flight.base, flight.start) : flight.submitted;
+  return std::clamp(std::max(start, last_end_), flight.submitted, now);
+}
+
 void StreamCore::complete(Flight& flight, Status status) noexcept {
   const port::Nanoseconds now = hostNow();
-  port::Nanoseconds start = std::max(last_end_, flight.submitted);
-  port::Nanoseconds end = now;
-  if (flight.base && flight.end && status == success) {
-    end = std::min(context->clock.time(*flight.base, flight.end), now);
-    if (flight.start) start = context->clock.time(*flight.base, flight.start);
-  }
-  // Two clocks compared to within some microseconds; the order of things is known better.
-  start = std::clamp(start, flight.submitted, now);
-  end = std::clamp(end, start, now);
+  const bool recorded = flight.base && flight.end && status == success;
+  const port::Nanoseconds start = startOf(flight, recorded && flight.start, now);
+  const port::Nanoseconds told = recorded ? context->clock.time(*flight.base, flight.end) : 0;
+  const port::Nanoseconds end = told == 0 ? now : std::clamp(told, start, now);
   last_end_ = end;
   if (flight.status == success) flight.status = status;
   if (flight.borrowed.last_part && flight.status == success) flight.borrowed.last_part->run();
@@ -275,7 +280,7 @@ void StreamCore::complete(Flight& flight, Status status) noexcept {
   context->timed_events.give(flight.start);
   if (flight.end) giveBack(*queue_.lock(), flight.end, context->timed_events);
   hip::giveBack(*context, flight.borrowed);
-  if (flight.operation->wants_start) tellStart(flight, start);
+  if (flight.operation->wants_start && flight.told_start == 0) flight.operation->started(start);
   flight.operation->finished(operationStatus(flight.status), start, end);
 }
 
@@ -285,12 +290,6 @@ void StreamCore::giveBack(Queue& queue, EventHandle event, EventPool& pool) noex
     queue.orphaned = &pool;
   else
     pool.give(event);
-}
-
-void StreamCore::tellStart(Flight& flight, port::Nanoseconds when) noexcept {
-  if (flight.told_start) return;
-  flight.told_start = true;
-  flight.operation->started(when);
 }
 
 void StreamCore::tellStartOfOldest() noexcept {
@@ -303,16 +302,17 @@ void StreamCore::tellStartOfOldest() noexcept {
     if (!locked->flights.empty()) flight = &locked->flights.front();
   }
   if (flight && flight->operation->wants_start && flight->base && flight->start &&
-      api.eventQuery(flight->start) == success)
-    tellStart(*flight,
-              std::max(context->clock.time(*flight->base, flight->start), flight->submitted));
+      flight->told_start == 0 && api.eventQuery(flight->start) == success) {
+    flight->told_start = startOf(*flight, true, hostNow());
+    flight->operation->started(flight->told_start);
+  }
   completing_.store(false);
 }
 
 bool StreamCore::waitForFlights() noexcept {
   // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
   const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
-  while (queued_.load(std::memory_order_relaxed) == 0 && hostNow() < give_up)
+  while (queued_.load(std::memory_order_relaxed) == 0 && !stopping_ && hostNow() < give_up)
     __builtin_ia32_pause();
   {
     auto locked = queue_.lock();
@@ -325,7 +325,8 @@ bool StreamCore::waitForFlights() noexcept {
   }
   // And soon a flush, or an operation that has a mark.
   const port::Nanoseconds close = hostNow() + options_.spin_ns;
-  while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && hostNow() < close)
+  while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && !stopping_ &&
+         hostNow() < close)
     __builtin_ia32_pause();
   return true;
 }
@@ -389,6 +390,7 @@ void StreamCore::run() noexcept {
 }
 
 void StreamCore::stop() noexcept {
+  stopping_ = true;
   queue_.lock()->stop = true;
   changed_.notify_one();
 }

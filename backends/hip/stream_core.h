@@ -74,7 +74,7 @@ class StreamCore {
     port::Nanoseconds submitted = 0;
     Status status = success;
     uint64_t sequence = 0;
-    bool told_start = false;
+    port::Nanoseconds told_start = 0;
     Borrowed borrowed;
   };
 
@@ -127,7 +127,8 @@ class StreamCore {
   bool take(Flight& flight, Status& status, Ask ask) noexcept;
   void complete(Flight& flight, Status status) noexcept;
   void giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept;
-  void tellStart(Flight& flight, port::Nanoseconds when) noexcept;
+  port::Nanoseconds startOf(const Flight& flight, bool recorded,
+                            port::Nanoseconds now) const noexcept;
   void tellStartOfOldest() noexcept;
   bool waitForFlights() noexcept;
   Sight see() noexcept;
@@ -154,6 +155,7 @@ class StreamCore {
   std::atomic<uint64_t> completed_{0};  // the last flight
   std::atomic<size_t> pending_{0};      // submitted and not finished
   std::atomic<size_t> queued_{0};       // of those, the ones in `queue_`
+  std::atomic<bool> stopping_{false};   // nobody has to look any longer
   std::atomic<size_t> marks_{0};
   port::Nanoseconds last_end_ = 0;  // under `completing_`
 };

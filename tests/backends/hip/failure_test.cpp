@@ -1,5 +1,10 @@
 // What fails, fails with a status; nothing hangs.
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <memory>
+#include <new>
+#include <thread>
 
 #include "core/error.h"
 #include "tests/backends/hip/hip_test.h"
@@ -16,6 +21,32 @@ class FailureTest : public HipTest {
     }
     HipTest::TearDown();
   }
+};
+
+// A kernel that runs until it is told to end, also on a device that is lost.
+class RunningKernel {
+ public:
+  RunningKernel(hip::Device& device, port::Module& module)
+      : page_(std::aligned_alloc(bytes, bytes), std::free),
+        words_(new(page_.get()) std::atomic<uint32_t>[2]{}),
+        memory_(device.import(page_.get(), bytes)),
+        launch_(module, "await", {1, 1, 1}, {1, 1, 1}) {
+    launch_.memory(memory_.get());
+  }
+  port::Launch launch() const { return launch_.whole(); }
+  void awaitBegin() const {
+    for (int i = 0; i < 60'000 && words_[1].load() == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_NE(words_[1].load(), 0u);
+  }
+  void end() { words_[0].store(1); }
+
+ private:
+  static constexpr size_t bytes = 4096;
+  std::unique_ptr<void, decltype(&std::free)> page_;
+  std::atomic<uint32_t>* words_;
+  std::unique_ptr<port::Memory> memory_;
+  GpuLaunchCase launch_;
 };
 
 TEST_P(FailureTest, AFailedOperationDoesNotStopTheNext) {
@@ -57,16 +88,17 @@ TEST_P(FailureTest, TooMuchLocalMemoryFails) {
 
 TEST_P(FailureTest, ALostDeviceFailsWhatIsInFlightAndWhatFollows) {
   if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
-  const auto memory = device->allocate(4, 4);
-  GpuLaunchCase launch(*module, "spin", {1, 1, 1}, {1, 1, 1});
-  TestOperation flying(launch.value(uint64_t(50'000'000)).memory(memory.get()).whole()), next;
+  RunningKernel kernel(*device, *module);
+  TestOperation flying(kernel.launch()), next;
   stream->submit(flying);
+  kernel.awaitBegin();
   softwareGpuFaults().lost = true;
   stream->submit(next);
   ASSERT_TRUE(flying.wait() && next.wait());
   EXPECT_LT(flying.status, 0);
   EXPECT_LT(next.status, 0);
   softwareGpuFaults().lost = false;
+  kernel.end();
   stream = nullptr;  // before the memory: the kernel runs to its end
 }
 
@@ -94,9 +126,8 @@ TEST_P(FailureTest, WhatIsAskedOfALostDeviceEndsAtOnce) {
 // Nor writes the word that tells its end, while no event can be recorded any more.
 TEST_P(FailureTest, ALostDevicesWordIsNotAwaited) {
   if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
-  const auto memory = device->allocate(4, 4);
-  GpuLaunchCase launch(*module, "spin", {1, 1, 1}, {1, 1, 1});
-  TestOperation flying(launch.value(uint64_t(50'000'000)).memory(memory.get()).whole());
+  RunningKernel kernel(*device, *module);
+  TestOperation flying(kernel.launch());
   flying.timed = flying.observed = flying.wants_start = false;
   stream->submit(flying);
   int asked = 0;
@@ -107,6 +138,7 @@ TEST_P(FailureTest, ALostDevicesWordIsNotAwaited) {
   ASSERT_TRUE(flying.wait());
   EXPECT_LT(flying.status, 0);
   softwareGpuFaults().lost = false;
+  kernel.end();
   stream = nullptr;  // before the memory: the kernel runs to its end
 }
 

@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 #include "backends/common/memory_space.h"
 #include "backends/hip/backend.h"
@@ -27,6 +29,7 @@ const std::vector<Row>& rows() {
       {"cover", {global_pointer, global_pointer}},
       {"reverse", {global_pointer, global_pointer, local_pointer, local_pointer}},
       {"spin", {value, global_pointer}},
+      {"await", {global_pointer}},
       {"fault", {value}},
   };
   return table;
@@ -130,6 +133,9 @@ void HipTest::TearDown() {
   device = nullptr;
   devices.clear();
   if (GetParam() != Subject::software) return;
+  // The thread of a stream that was destroyed from within finished() lets go a moment later.
+  for (int i = 0; i < 60'000 && softwareGpuFaults().alive != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(softwareGpuFaults().alive, 0) << "handles or memory leaked";
 }
 

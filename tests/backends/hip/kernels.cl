@@ -90,4 +90,11 @@ __kernel void spin(ulong ns, __global uint* data, Launch launch) {
   data[0] += 1;
 }
 
+// Says that it has begun, and waits until the flag is set.
+__kernel void await(__global volatile uint* flag, Launch launch) {
+  flag[1] = 1;
+  while (flag[0] == 0) {
+  }
+}
+
 __kernel void fault(ulong address, Launch launch) { *(__global uint*)address = 1; }

@@ -1,7 +1,9 @@
 // The kernels of kernels.cl for software GPUs.
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 #include "tests/software_gpu/simt_kernel.h"
 
@@ -44,6 +46,10 @@ struct Reverse {
 struct Spin {
   uint64_t ns;
   uint32_t* data;
+  GpuLaunch launch;
+};
+struct Await {
+  std::atomic<uint32_t>* flag;
   GpuLaunch launch;
 };
 struct Fault {
@@ -103,6 +109,12 @@ WEFT_KERNEL(spin)(const Spin& p) {
   while (std::chrono::steady_clock::now() < end) {
   }
   p.data[0] += 1;
+}
+
+WEFT_KERNEL_INFO(await, sizeof(Await), 0, 2, 0, 8, 8, launch_bytes)
+WEFT_KERNEL(await)(const Await& p) {
+  p.flag[1].store(1);
+  while (p.flag[0].load() == 0) std::this_thread::yield();
 }
 
 WEFT_KERNEL_INFO(fault, sizeof(Fault), 0, 2, 0, 8, 8, launch_bytes)

@@ -43,22 +43,17 @@ TEST_P(StreamTest, OperationsOfOneStreamRunInOrder) {
 }
 
 TEST_P(StreamTest, TwoStreamsOverlap) {
-  constexpr uint64_t ns = 30'000'000;
-  const auto a = device->allocate(4, 4), b = device->allocate(4, 4);
-  GpuLaunchCase la(*module, "spin", {1, 1, 1}, {1, 1, 1}),
-      lb(*module, "spin", {1, 1, 1}, {1, 1, 1});
-  TestOperation oa(la.value(ns).memory(a.get()).whole()), ob(lb.value(ns).memory(b.get()).whole());
+  const auto flag = device->allocate(8, 4);
+  const uint32_t zeros[2] = {};
+  write(*flag, zeros, 8);
+  GpuLaunchCase await(*module, "await", {1, 1, 1}, {1, 1, 1}),
+      set(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  TestOperation waits(await.memory(flag.get()).whole()), sets(set.memory(flag.get()).whole());
   const auto second = device->createInOrderStream({});
-  const port::Nanoseconds begin = hip::hostNow();
-  stream->submit(oa);
-  second->submit(ob);
-  ASSERT_TRUE(oa.wait() && ob.wait());
-  const port::Nanoseconds took = hip::hostNow() - begin;
-  EXPECT_GE(took, ns);
-  if (GetParam() == Subject::gpu) {
-    EXPECT_LT(took, 2 * ns * 9 / 10);
-  }
-  EXPECT_LT(std::max(oa.start, ob.start), std::min(oa.end, ob.end));
+  stream->submit(waits);
+  second->submit(sets);
+  // The one ends because the other runs meanwhile.
+  ASSERT_TRUE(waits.wait() && sets.wait());
 }
 
 TEST_P(StreamTest, UnorderedStreamsOverlapAndFinishAll) {
@@ -83,11 +78,11 @@ TEST_P(StreamTest, UnorderedStreamsOverlapAndFinishAll) {
 }
 
 TEST_P(StreamTest, TimesAreThoseOfTheHostsClock) {
-  constexpr uint64_t ns = 5'000'000;
+  constexpr uint64_t ns = 20'000'000;
   const auto memory = device->allocate(4, 4);
   GpuLaunchCase launch(*module, "spin", {1, 1, 1}, {1, 1, 1});
   launch.value(ns).memory(memory.get());
-  port::Nanoseconds last = 0;
+  port::Nanoseconds last = 0, longest = 0;
   for (int i = 0; i < 5; ++i) {
     TestOperation operation(launch.whole());
     const port::Nanoseconds before = hip::hostNow();
@@ -98,13 +93,16 @@ TEST_P(StreamTest, TimesAreThoseOfTheHostsClock) {
     EXPECT_LE(operation.end, after);
     EXPECT_GE(operation.start, last);
     EXPECT_GE(operation.start_told, before);
-    EXPECT_GE(operation.end - operation.start, ns * 9 / 10);
+    longest = std::max(longest, operation.end - operation.start);
     if (GetParam() == Subject::gpu) {
       EXPECT_LE(operation.end - operation.start, ns * 13 / 10);
     }
     last = operation.end;
     std::this_thread::sleep_for(300ms);  // across a new time base
   }
+  // A base that a busy machine delayed is off by as much, and what seems to have been before the
+  // submission or after the end was seen is cut off.
+  EXPECT_GE(longest, ns * 9 / 10);
 }
 
 TEST_P(StreamTest, AStreamWaitsForAWordOfTheHost) {
@@ -125,26 +123,28 @@ TEST_P(StreamTest, AStreamWaitsForAWordOfTheHost) {
   word.release(2);
   std::this_thread::sleep_for(20ms);
   EXPECT_FALSE(operation.isFinished());
-  const port::Nanoseconds released = hip::hostNow();
   word.release(3);
   ASSERT_TRUE(operation.wait());
-  // The clocks agree to within some tens of microseconds.
-  EXPECT_GE(operation.start + 200'000, released);
   EXPECT_EQ(contents<uint32_t>(*memory, 1)[0], 1u);
   device->context()->runtime->words.give(word);
 }
 
 TEST_P(StreamTest, AnOperationRunsBehindOneOfAnotherStream) {
-  const auto memory = device->allocate(4, 4);
-  const auto second = device->createInOrderStream({});
-  GpuLaunchCase spin(*module, "spin", {1, 1, 1}, {1, 1, 1});
-  TestOperation first(spin.value(uint64_t(20'000'000)).memory(memory.get()).whole()), then;
+  const auto flag = device->allocate(8, 4);
+  const uint32_t zeros[2] = {};
+  write(*flag, zeros, 8);
+  const auto second = device->createInOrderStream({}), third = device->createInOrderStream({});
+  GpuLaunchCase await(*module, "await", {1, 1, 1}, {1, 1, 1}),
+      set(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  TestOperation first(await.memory(flag.get()).whole()), then;
   const port::Operation* const behind[] = {&first};
   then.behind = behind;
   stream->submit(first);
   second->submit(then);
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(then.isFinished());
+  run(*third, set.memory(flag.get()).whole());
   ASSERT_TRUE(first.wait() && then.wait());
-  EXPECT_GE(then.end + 100'000, first.end);
 }
 
 TEST_P(StreamTest, AnOperationRunsBehindOneOfAnotherDevice) {
@@ -234,8 +234,6 @@ TEST_P(StreamTest, FinishedMaySubmitAndDestroy) {
   ASSERT_TRUE(second.wait());
   EXPECT_TRUE(destroyed);
   EXPECT_EQ(second.status, 0);
-  // The detached thread lets go of the stream a moment later.
-  std::this_thread::sleep_for(50ms);
 }
 
 // Operations as a scheduler has them: recycled from finished(), from several streams at once.
@@ -363,7 +361,10 @@ TEST_P(StreamTest, OneMarkEndsABatch) {
   const MarkCounter counter(device->context()->runtime->provider->api);
   for (const End end : {End::flush, End::later, End::patience}) {
     constexpr int count = 50;
-    const auto own = device->createInOrderStream({.spin_ns = 200'000'000});
+    // Nobody's patience ends but where that is asked for.
+    const bool patience = end == End::patience;
+    const auto own =
+        device->createInOrderStream({.spin_ns = patience ? 50'000'000u : 1'000'000'000'000u});
     TestOperation first;
     own->submit(first);
     ASSERT_TRUE(first.wait());
@@ -384,19 +385,21 @@ TEST_P(StreamTest, OneMarkEndsABatch) {
     if (end == End::later) {
       ASSERT_TRUE(last.wait());
     }
-    EXPECT_EQ(MarkCounter::marks - before, 1);
+    // It may end while they are submitted; yet not after each of them.
+    EXPECT_GE(MarkCounter::marks - before, 1);
+    EXPECT_LE(MarkCounter::marks - before, patience ? count / 2 : 1);
   }
 }
 
 // Ends of operations that were never asked for are told in time, however many there are.
 TEST_P(StreamTest, BatchesDoNotGrowWithoutEnd) {
-  const auto own = device->createInOrderStream({.spin_ns = 10'000'000'000});
+  const auto own = device->createInOrderStream({.spin_ns = 1'000'000'000'000});
   TestOperation operations[200];
   for (auto& operation : operations) {
     askNothing(operation);
     own->submit(operation);
   }
-  ASSERT_TRUE(operations[100].wait(std::chrono::seconds(5)));
+  ASSERT_TRUE(operations[100].wait());
   own->flush();
   ASSERT_TRUE(operations[199].wait());
 }
