@@ -108,7 +108,7 @@ class FakeDevice final : public port::Device {
   size_t pending(uint32_t stream = any_stream) const;
   // False when there are fewer after the given time. For tests in which other threads submit.
   bool waitForPending(size_t count,
-                      std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
+                      std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
 
   // Manual mode. All return false when no operation may run: of an in-order stream the first one
   // may, of an unordered one all may and the oldest is meant.

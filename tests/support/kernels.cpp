@@ -100,6 +100,21 @@ KERNEL(who) {
   });
 }
 
+// (uint64_t ns, global uint32_t* flag, global uint64_t* data): each group stores which thread runs
+// it, then computes for that long or until the flag is set. There are 1024 elements.
+KERNEL(until_flag) {
+  const auto ns = value<uint64_t>(arguments[0]);
+  auto* flag = pointer<std::atomic<uint32_t>>(arguments[1]);
+  auto* data = pointer<std::atomic<uint64_t>>(arguments[2]);
+  const auto thread = uint64_t(syscall(SYS_gettid));
+  forEachGroup(*record, *box, [&](uint64_t g) {
+    data[g % 1024].store(thread, std::memory_order_relaxed);
+    if (flag->load(std::memory_order_acquire) != 0) return;
+    const uint64_t end = nanoseconds() + ns;
+    while (flag->load(std::memory_order_acquire) == 0 && nanoseconds() < end) _mm_pause();
+  });
+}
+
 // (global uint32_t* flag): group 0 waits until the flag is set, the others do nothing.
 KERNEL(wait_flag) {
   auto* flag = pointer<std::atomic<uint32_t>>(arguments[0]);

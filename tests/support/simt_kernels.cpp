@@ -62,6 +62,12 @@ struct Busy {
   T* data;
   GpuLaunch launch;
 };
+struct UntilFlag {
+  uint64_t ns;
+  std::atomic<uint32_t>* flag;
+  std::atomic<uint64_t>* data;
+  GpuLaunch launch;
+};
 struct TakeTurns {
   uint64_t ns, meetings;
   std::atomic<uint64_t>* log;
@@ -113,6 +119,15 @@ WEFT_KERNEL(who)(const Busy<uint64_t>& p) {
   if (!first()) return;
   compute(p.ns);
   p.data[group(p.launch)] = static_cast<uint64_t>(syscall(SYS_gettid));
+}
+
+WEFT_KERNEL_INFO(until_flag, sizeof(UntilFlag), 0, 4, 0, 8, 8, 8, 16, 8, 24, launch_bytes)
+WEFT_KERNEL(until_flag)(const UntilFlag& p) {
+  if (!first()) return;
+  using Clock = std::chrono::steady_clock;
+  p.data[group(p.launch) % 1024].store(static_cast<uint64_t>(syscall(SYS_gettid)));
+  const auto end = Clock::now() + std::chrono::nanoseconds(p.ns);
+  while (p.flag->load(std::memory_order_acquire) == 0 && Clock::now() < end) _mm_pause();
 }
 
 ONE_POINTER_INFO(wait_flag)

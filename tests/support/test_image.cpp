@@ -22,6 +22,7 @@ const Row rows[] = {
      {global_pointer, global_pointer, value, value, value, value, value, value, value}},
     {"busy", {value, global_pointer}},
     {"who", {value, global_pointer}},
+    {"until_flag", {value, global_pointer, global_pointer}},
     {"wait_flag", {global_pointer}},
     {"set_flag", {global_pointer}},
     {"take_turns", {value, value, global_pointer, global_pointer}},

@@ -22,7 +22,7 @@ class TestOperation final : public port::Operation {
                 port::Nanoseconds end) noexcept override;
 
   // False when it takes longer than a test should.
-  bool wait(std::chrono::milliseconds limit = std::chrono::seconds(20));
+  bool wait(std::chrono::milliseconds limit = std::chrono::seconds(60));
   bool isFinished() const { return finishes.load(std::memory_order_acquire) != 0; }
 
   // Runs at the end of finished(), on the backend's thread.
