@@ -37,7 +37,7 @@ struct Calls {
     ++self.count;
   }
   bool waitFor(int wanted) const {
-    for (int i = 0; i < 2000 && count < wanted; ++i)
+    for (int i = 0; i < 60'000 && count < wanted; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return count == wanted;
   }

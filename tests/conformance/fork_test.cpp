@@ -14,7 +14,7 @@ template <class Body>
 int inChild(Body body) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(60);
     _exit(body());
   }
   int status = 0;

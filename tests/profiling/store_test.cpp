@@ -106,7 +106,7 @@ TEST_F(PerformanceStoreTest, SeveralProcessesAddUp) {
       std::vector<std::thread> all;
       for (int t = 0; t < threads; ++t) all.emplace_back(work);
       for (std::thread& thread : all) thread.join();
-      for (int attempt = 0; attempt < 100 && !store.flush(); ++attempt) usleep(10'000);
+      for (int attempt = 0; attempt < 6000 && !store.flush(); ++attempt) usleep(10'000);
       _exit(store.pending() == 0 ? 0 : 1);
     }
     children.push_back(child);

@@ -189,7 +189,7 @@ class Runner {
         continue;
       }
       std::this_thread::sleep_for(std::chrono::microseconds(20));
-      if (Clock::now() - last < std::chrono::seconds(30)) continue;
+      if (Clock::now() - last < std::chrono::seconds(120)) continue;
       std::fprintf(stderr, "hang\n%s", describe(plan_).c_str());
       std::abort();
     }
@@ -364,7 +364,7 @@ class Runner {
       FakeDevice& fake = *machine_->fake(d);
       if (fake.violations() != 0) result_.wrong += "a device was misused; ";
       // What ended on a completing thread is destroyed by the reaper's.
-      for (int i = 0; fake.allocatedBytes() != 0 && i < 20000; ++i)
+      for (int i = 0; fake.allocatedBytes() != 0 && i < 300'000; ++i)
         std::this_thread::sleep_for(std::chrono::microseconds(i < 100 ? 10 : 200));
       if (fake.allocatedBytes() != 0) result_.wrong += "device memory leaks; ";
     }
