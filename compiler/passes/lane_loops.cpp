@@ -101,6 +101,7 @@ class BlockLoops {
 
   Division divide(const LaneBlock& block);
   void emitBlock(const LaneBlock& block, const Division& division, const Lane& first);
+  void emitVectors(const LaneBlock& block, const Division& division, const Lane& first);
   void emitIf(llvm::Value* count, llvm::function_ref<void()> emit);
   Lane moved(const Lane& lane, llvm::Value* x, llvm::Value* y);
   BasicBlock* newBlock(const char* name) {
@@ -147,6 +148,12 @@ Lane BlockLoops::moved(const Lane& lane, llvm::Value* x, llvm::Value* y) {
 }
 
 void BlockLoops::emitBlock(const LaneBlock& block, const Division& division, const Lane& first) {
+  llvm::Value* wanted = block.rows == 1 ? emit_.wanted(first) : nullptr;
+  if (!wanted) return emitVectors(block, division, first);
+  emitIf(wanted, [&] { emitVectors(block, division, first); });
+}
+
+void BlockLoops::emitVectors(const LaneBlock& block, const Division& division, const Lane& first) {
   llvm::Value* zero = builder_.getInt64(0);
   for (const Stretch& stretch : division.stretches)
     emitIf(stretch.count, [&] {

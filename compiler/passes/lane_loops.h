@@ -29,6 +29,8 @@ struct LaneBlock {
 struct LaneBlockEmitter {
   // May the rows from this lane on run as such a block? Null: yes. Not asked for one row.
   llvm::function_ref<llvm::Value*(const Lane&, const LaneBlock&)> suits;
+  // Has this row anything to do? Null: yes. Not asked for several.
+  llvm::function_ref<llvm::Value*(const Lane&)> wanted;
   // Whole vectors of that width, from the first lane of the first row on.
   llvm::function_ref<void(const Lane&, const LaneBlock&, unsigned)> vectors;
   // What is left of one row: the number of lanes.

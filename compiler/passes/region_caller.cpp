@@ -165,6 +165,9 @@ void emitBlocks(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& call
     llvm::Function* agreement = formsOf(vector, block).agreement;
     return agreement ? call(agreement, first) : nullptr;
   };
+  const auto wanted = [&](const Lane& first) -> Value* {
+    return vector.wanted ? call(vector.wanted, first) : nullptr;
+  };
   const auto vectors = [&](const Lane& lane, const LaneBlock& block, unsigned width) {
     for (const VectorRows::Form& form : formsOf(vector, block).forms)
       if (form.width == width) return takeOutcome(run, call(form.function, lane), lane, nullptr);
@@ -172,7 +175,7 @@ void emitBlocks(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& call
   const auto rest = [&](const Lane& lane, Value* count) {
     takeOutcome(run, callTail(run, lane, count), lane, count);
   };
-  emitVectorLoops(run.builder, run.caller.localSize(), blocks, {suits, vectors, rest});
+  emitVectorLoops(run.builder, run.caller.localSize(), blocks, {suits, wanted, vectors, rest});
 }
 
 }  // namespace

@@ -32,10 +32,11 @@ struct VectorRows {
 struct VectorRegion {
   llvm::SmallVector<VectorRows, 2> rows;  // most first; the last one is of one row
   llvm::Function* tail = nullptr;         // for lanes of one row
-  unsigned least_lanes = 1;               // in a row, for which vectors are worth it
-  bool shares_rows = false;               // shorter rows are LLVM's vectoriser's
-  bool narrows_global_id = false;         // not for lanes on both sides of a multiple of 2^31 (an
-                                          // odd one: or near it)
+  llvm::Function* wanted = nullptr;  // of the parameters: has this row anything to do? null: yes
+  unsigned least_lanes = 1;          // in a row, for which vectors are worth it
+  bool shares_rows = false;          // shorter rows are LLVM's vectoriser's
+  bool narrows_global_id = false;    // not for lanes on both sides of a multiple of 2^31 (an
+                                     // odd one: or near it)
 };
 
 // One region as a function of a lane: the body's parameters, then the value of each group slot,

@@ -23,6 +23,7 @@
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/empty_rows.h"
 #include "compiler/passes/simd/far_loads.h"
 #include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/joint_rows.h"
@@ -270,6 +271,8 @@ class RegionVectoriser {
     result.tail = code.emit({width(), /*whole=*/false, outcomePerLane()});
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
+    if (!between_barriers_ && region_.outcomes.size() == 1)
+      result.wanted = rowTest(*lane_, shapes, body_.firstHidden() + env::local_size);
     if (mode_ != Vectorising::always) leaveShortRows(result, levels);
     region_.vector = result;
   }

@@ -255,6 +255,44 @@ TEST(Vectorising, ExtendedBytes) {
   EXPECT_FALSE(becomesVectors(source, "copy"));
 }
 
+// Rows none of whose lanes come past the first condition are left out: those beyond a bound, on
+// either side of it, before and after ids wrap around zero, and all but the one with an id.
+TEST(Vectorising, EmptyRows) {
+  const char* const source =
+      "kernel void below(global int* out, int n) {\n"
+      "  int i = get_global_id(0); if (i < n) out[i] += 3;\n}\n"
+      "kernel void above(global int* out, int n) {\n"
+      "  int i = get_global_id(0); if (i <= n) return; out[i] += 3;\n}\n"
+      "kernel void wrapping(global int* out, ulong n) {\n"
+      "  if (get_global_id(0) - n < 40ul) out[get_global_id(0)] += 3;\n}\n"
+      "kernel void within(global int* out, int n) {\n"
+      "  int x = get_global_id(0), y = get_global_id(1);\n"
+      "  if (x < 30 || y < 2 || !(3 * x < n) || y >= 6) return;\n"
+      "  out[y * 200 + x] += 3;\n}\n"
+      "kernel void one(global int* out, int n) {\n"
+      "  if (get_global_id(0) == (size_t)n) out[n] += 3;\n}\n";
+  const Program program(source, true, compiler::Vectorising::always);
+  const int count = 200, rows = 8;
+  const auto check = [&](const char* kernel, auto n, uint64_t height, auto wanted) {
+    std::vector<int> out(count * rows);
+    program.run(kernel, {2, {count, height, 1}, {25, 4, 1}, {0, 0, 0}},
+                {Program::buffer(out.data()), Program::value(n)});
+    for (int i = 0; i < count * rows; ++i)
+      ASSERT_EQ(out[static_cast<size_t>(i)], wanted(i % count, i / count) ? 3 : 0)
+          << kernel << ", " << n << ", " << i;
+  };
+  for (const int n : {-1, 0, 1, 24, 25, 26, 60, 199, 200, 599, 1000}) {
+    check("below", n, 1, [&](int x, int y) { return y == 0 && x < n; });
+    check("above", n, 1, [&](int x, int y) { return y == 0 && x > n; });
+    if (n >= 0 && n < count) check("one", n, 1, [&](int x, int y) { return y == 0 && x == n; });
+    check("within", n, rows, [&](int x, int y) { return x >= 30 && y >= 2 && 3 * x < n && y < 6; });
+  }
+  for (const uint64_t n :
+       {uint64_t{0}, uint64_t{10}, uint64_t{120}, uint64_t{190}, 0 - uint64_t{12}})
+    check("wrapping", n, 1,
+          [&](int x, int y) { return y == 0 && static_cast<uint64_t>(x) - n < 40; });
+}
+
 // How often do products and sums occur in the code of one lane?
 TEST(Vectorising, DivergentLoopsAreNotUnrolled) {
   const char* const source =

@@ -1,0 +1,171 @@
+#include "compiler/passes/simd/empty_rows.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::CmpInst;
+using llvm::Function;
+using llvm::Instruction;
+using llvm::Value;
+using namespace llvm::PatternMatch;
+
+constexpr unsigned longest_chain = 12;   // instructions from the ids to a condition
+constexpr unsigned longest_way_out = 4;  // blocks
+constexpr unsigned least_bits = 32;
+constexpr int64_t widest_step = 1 << 10;  // so that not even 2^20 lanes go around
+
+// Does a lane that comes here do nothing any more?
+bool isWayOut(const BasicBlock* block) {
+  for (unsigned i = 0; i < longest_way_out; ++i) {
+    for (const Instruction& instruction : *block)
+      if (!llvm::isa<llvm::PHINode>(instruction) && !instruction.isDebugOrPseudoInst() &&
+          !instruction.isTerminator())
+        return false;
+    if (llvm::isa<llvm::ReturnInst>(block->getTerminator())) return true;
+    block = block->getSingleSuccessor();
+    if (!block) return false;
+  }
+  return false;
+}
+
+class RowTest {
+ public:
+  RowTest(Function& lane, const LaneShapes& shapes, unsigned row_length)
+      : lane_(lane),
+        shapes_(shapes),
+        builder_(lane.getContext()),
+        test_(Function::Create(
+            llvm::FunctionType::get(builder_.getInt1Ty(), lane.getFunctionType()->params(), false),
+            llvm::GlobalValue::InternalLinkage, lane.getName() + ".wanted", lane.getParent())) {
+    test_->addFnAttrs(llvm::AttrBuilder(lane.getContext(), lane.getAttributes().getFnAttrs()));
+    builder_.SetInsertPoint(BasicBlock::Create(lane.getContext(), "entry", test_));
+    last_ = builder_.CreateSub(test_->getArg(row_length), builder_.getInt64(1));
+  }
+
+  Function* make(const llvm::BranchInst& branch, bool goes_on) {
+    Value* result = perhaps(branch.getCondition(), goes_on);
+    if (!result || !compares_lanes_) {
+      test_->eraseFromParent();
+      return nullptr;
+    }
+    builder_.CreateRet(result);
+    return test_;
+  }
+
+ private:
+  bool isKnown(const Value* value, unsigned depth = longest_chain) const {
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction) return true;
+    return depth > 0 && !llvm::isa<llvm::PHINode>(instruction) &&
+           !instruction->mayReadOrWriteMemory() &&
+           llvm::isSafeToSpeculativelyExecute(instruction) &&
+           llvm::all_of(instruction->operands(),
+                        [&](const llvm::Use& operand) { return isKnown(operand, depth - 1); });
+  }
+
+  // In the row's first lane.
+  Value* compute(const Value* value) {
+    if (auto* argument = llvm::dyn_cast<llvm::Argument>(value))
+      return test_->getArg(argument->getArgNo());
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction) return const_cast<Value*>(value);
+    Value*& known = computed_[instruction];
+    if (known) return known;
+    Instruction* copy = instruction->clone();
+    for (llvm::Use& operand : copy->operands()) operand.set(compute(operand));
+    return computed_[instruction] = builder_.Insert(copy);
+  }
+
+  // May the condition be `wanted` in some lane? Null: nothing is known.
+  Value* perhaps(Value* condition, bool wanted) {
+    Value *left = nullptr, *right = nullptr;
+    if (match(condition, m_Not(m_Value(left)))) return perhaps(left, !wanted);
+    const bool both = match(condition, m_LogicalAnd(m_Value(left), m_Value(right)));
+    if (both || match(condition, m_LogicalOr(m_Value(left), m_Value(right)))) {
+      Value *a = perhaps(left, wanted), *b = perhaps(right, wanted);
+      if (both == wanted) return !a ? b : !b ? a : builder_.CreateAnd(a, b);
+      return a && b ? builder_.CreateOr(a, b) : nullptr;
+    }
+    if (!isKnown(condition)) return nullptr;
+    if (shapes_.isUniform(condition)) {
+      // Nobody may come to ask: it may be poison.
+      Value* value = builder_.CreateFreeze(compute(condition));
+      return wanted ? value : builder_.CreateNot(value);
+    }
+    auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(condition);
+    return comparison ? compare(*comparison, wanted) : nullptr;
+  }
+
+  Value* compare(const llvm::ICmpInst& comparison, bool wanted) {
+    const Value *growing = comparison.getOperand(0), *same = comparison.getOperand(1);
+    CmpInst::Predicate predicate = comparison.getPredicate();
+    if (shapes_.isUniform(growing)) {
+      std::swap(growing, same);
+      predicate = CmpInst::getSwappedPredicate(predicate);
+    }
+    if (!wanted) predicate = CmpInst::getInversePredicate(predicate);
+    const LaneShape shape = shapes_.of(growing);
+    llvm::Type* type = growing->getType();
+    if (shape.kind != LaneShape::linear || !shapes_.isUniform(same) || !type->isIntegerTy() ||
+        type->getIntegerBitWidth() < least_bits || std::abs(shape.stride) > widest_step ||
+        predicate == CmpInst::ICMP_NE)
+      return nullptr;
+    compares_lanes_ = true;
+    Value* steps = builder_.CreateMul(builder_.CreateZExtOrTrunc(last_, type),
+                                      llvm::ConstantInt::getSigned(type, shape.stride));
+    Value *first = compute(growing), *limit = compute(same);
+    return builder_.CreateFreeze(inRow(predicate, first, steps, limit, shape.stride > 0));
+  }
+
+  // Does the predicate hold for one of the numbers from `first` to `first` + `steps`?
+  Value* inRow(CmpInst::Predicate predicate, Value* first, Value* steps, Value* limit, bool grows) {
+    Value* last = builder_.CreateAdd(first, steps);
+    Value *least = grows ? first : last, *most = grows ? last : first;
+    if (predicate == CmpInst::ICMP_EQ)
+      return builder_.CreateICmpULE(builder_.CreateSub(limit, least),
+                                    builder_.CreateSub(most, least));
+    Value* holds = builder_.CreateOr(builder_.CreateICmp(predicate, first, limit),
+                                     builder_.CreateICmp(predicate, last, limit));
+    const auto order = CmpInst::isSigned(predicate) ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT;
+    return builder_.CreateOr(holds, builder_.CreateICmp(order, least, most));  // they wrap
+  }
+
+  Function& lane_;
+  const LaneShapes& shapes_;
+  llvm::IRBuilder<> builder_;
+  Function* test_;
+  Value* last_;  // lane of the row
+  llvm::DenseMap<const Instruction*, Value*> computed_;
+  bool compares_lanes_ = false;
+};
+
+}  // namespace
+
+Function* rowTest(Function& lane, const LaneShapes& shapes, unsigned row_length) {
+  const BasicBlock* block = &lane.getEntryBlock();
+  const auto acts = [](const Instruction& i) {
+    return i.mayHaveSideEffects() && !i.isDebugOrPseudoInst() &&
+           !llvm::isa<llvm::AssumeInst, llvm::NoAliasScopeDeclInst>(i);
+  };
+  while (llvm::none_of(*block, acts)) {
+    if (const BasicBlock* next = block->getSingleSuccessor()) {
+      if (!next->getSinglePredecessor()) return nullptr;
+      block = next;
+      continue;
+    }
+    auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    if (!branch) return nullptr;
+    const bool leaves_if_true = isWayOut(branch->getSuccessor(0));
+    if (leaves_if_true == isWayOut(branch->getSuccessor(1))) return nullptr;
+    return RowTest(lane, shapes, row_length).make(*branch, !leaves_if_true);
+  }
+  return nullptr;
+}
+
+}  // namespace weft::compiler
