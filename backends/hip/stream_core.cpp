@@ -257,22 +257,27 @@ bool StreamCore::completeOldest(Ask ask) noexcept {
   return taken;
 }
 
-// Two clocks compared to within some microseconds, and anew every second; the order of things is
-// known better.
-port::Nanoseconds StreamCore::startOf(const Flight& flight, bool recorded,
-                                      port::Nanoseconds now) const noexcept {
+// Two clocks compared to within some microseconds, on a busy machine milliseconds, and anew every
+// second; the order of things is known better. `told` by the device's clock.
+port::Nanoseconds StreamCore::startOf(const Flight& flight, port::Nanoseconds told,
+                                      port::Nanoseconds latest) const noexcept {
   if (flight.told_start != 0) return flight.told_start;
-  const port::Nanoseconds start =
-      recorded ? context->clock.time(*flight.base, flight.start) : flight.submitted;
-  return std::clamp(std::max(start, last_end_), flight.submitted, now);
+  const port::Nanoseconds earliest = std::max(flight.submitted, last_end_);
+  return std::clamp(told, earliest, std::max(earliest, latest));
 }
 
 void StreamCore::complete(Flight& flight, Status status) noexcept {
   const port::Nanoseconds now = hostNow();
-  const bool recorded = flight.base && flight.end && status == success;
-  const port::Nanoseconds start = startOf(flight, recorded && flight.start, now);
-  const port::Nanoseconds told = recorded ? context->clock.time(*flight.base, flight.end) : 0;
-  const port::Nanoseconds end = told == 0 ? now : std::clamp(told, start, now);
+  port::Nanoseconds begun = 0, ended = 0;
+  if (flight.base && flight.start && flight.end && status == success) {
+    begun = context->clock.time(*flight.base, flight.start);
+    ended = context->clock.time(*flight.base, flight.end);
+  }
+  const bool known = begun != 0 && ended >= begun && ended - begun < now;
+  // One clock says that, whatever the other one says of where it was.
+  const port::Nanoseconds length = known ? ended - begun : 0;
+  const port::Nanoseconds start = startOf(flight, begun, now - length);
+  const port::Nanoseconds end = known ? std::min(start + length, now) : now;
   last_end_ = end;
   if (flight.status == success) flight.status = status;
   if (flight.borrowed.last_part && flight.status == success) flight.borrowed.last_part->run();
@@ -303,7 +308,8 @@ void StreamCore::tellStartOfOldest() noexcept {
   }
   if (flight && flight->operation->wants_start && flight->base && flight->start &&
       flight->told_start == 0 && api.eventQuery(flight->start) == success) {
-    flight->told_start = startOf(*flight, true, hostNow());
+    flight->told_start =
+        startOf(*flight, context->clock.time(*flight->base, flight->start), hostNow());
     flight->operation->started(flight->told_start);
   }
   completing_.store(false);

@@ -127,8 +127,8 @@ class StreamCore {
   bool take(Flight& flight, Status& status, Ask ask) noexcept;
   void complete(Flight& flight, Status status) noexcept;
   void giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept;
-  port::Nanoseconds startOf(const Flight& flight, bool recorded,
-                            port::Nanoseconds now) const noexcept;
+  port::Nanoseconds startOf(const Flight& flight, port::Nanoseconds told,
+                            port::Nanoseconds latest) const noexcept;
   void tellStartOfOldest() noexcept;
   bool waitForFlights() noexcept;
   Sight see() noexcept;
