@@ -38,7 +38,7 @@ WaitArgument::WaitArgument(const Context& context, cl_uint count, const cl_event
   if (count > few_.size()) many_.resize(count);
   // The events of a large graph are anywhere in memory: their misses may overlap.
   for (cl_uint i = 0; i < count; ++i)
-    if (events[i]) pool::prefetch<128>(events[i]);
+    if (events[i]) pool::prefetch(events[i], 128);
   Ref<Event>* list = count > few_.size() ? many_.data() : few_.data();
   for (cl_uint i = 0; i < count; ++i) {
     require(events[i] && events[i]->kind.load(std::memory_order_relaxed) == Kind::event,

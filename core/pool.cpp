@@ -117,8 +117,12 @@ class ThreadCache {
     auto& [current, spare, fresh] = classes_[c];
     if (!current.count) std::swap(current, spare);
     if (!current.count && fresh.begin == fresh.end) current = depots()[c].take(fresh);
-    if (current.count) return current.pop();
-    return std::exchange(fresh.begin, fresh.begin + (c + 1) * granule);
+    if (!current.count) return std::exchange(fresh.begin, fresh.begin + (c + 1) * granule);
+    void* const block = current.pop();
+    // It is in the caches of whoever released it, and who fills it would wait for one line after
+    // the other.
+    if (current.count) prefetch(current.first, (c + 1) * granule);
+    return block;
   }
   void release(void* block, size_t c) noexcept {
     auto& [current, spare, fresh] = classes_[c];

@@ -18,11 +18,17 @@ struct Pooled {
   static void operator delete(void* block, size_t bytes) noexcept { release(block, bytes); }
 };
 
-// Brings what begins at `object` into this core's caches, in a list of more objects than they hold.
-template <size_t bytes>
-inline void prefetch(const void* object) {
-  for (size_t line = 0; line < bytes; line += 64)
-    __builtin_prefetch(static_cast<const std::byte*>(object) + line);
+constexpr size_t line_bytes = 64;  // of the caches
+
+// Brings a line into this core's caches, and out of the others': it is going to be written. Not
+// __builtin_prefetch(), which without the instruction among its options asks for a copy to read.
+inline void prefetch(const void* line) {
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const std::byte*>(line)));
+}
+// All lines of an object that begins one.
+inline void prefetch(const void* object, size_t bytes) {
+  for (size_t line = 0; line < bytes; line += line_bytes)
+    prefetch(static_cast<const std::byte*>(object) + line);
 }
 
 // For containers within such objects.

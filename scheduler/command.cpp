@@ -141,6 +141,7 @@ void Command::refused() noexcept {
 }
 
 void Command::ready() noexcept {
+  fetchWaiters();
   const RuntimeScope scope;
   if (ran_) return conclude();
   dropEnded();
@@ -302,7 +303,7 @@ void Command::submit() noexcept {
 }
 
 void Command::started(port::Nanoseconds when) noexcept {
-  fetchWaiters();
+  fetchNextReady();
   times_.started.store(when, std::memory_order_relaxed);
   advance(CL_RUNNING);
 }
@@ -310,7 +311,6 @@ void Command::started(port::Nanoseconds when) noexcept {
 void Command::finished(port::OperationStatus status, port::Nanoseconds start,
                        port::Nanoseconds end) noexcept {
   const RuntimeScope scope;
-  fetchNextWaiter();
   times_.started.store(start, std::memory_order_relaxed);
   times_.ended.store(end, std::memory_order_relaxed);
   if (queue()) {  // transfers are counted apart

@@ -38,7 +38,7 @@ class CompletionList {
     CompletionList& list = current();
     // In a large graph most of it has left the caches: better all lines at once than one by one as
     // they are needed.
-    pool::prefetch<usual_bytes>(&node);
+    pool::prefetch(&node, Event::usual_bytes);
     node.next_ready_ = nullptr;
     *list.tail_ = &node;
     list.tail_ = &node.next_ready_;
@@ -48,7 +48,7 @@ class CompletionList {
       list.head_ = next->next_ready_;
       if (!list.head_) list.tail_ = &list.head_;
       // It may have waited in this list for long.
-      if (list.head_) pool::prefetch<usual_bytes>(list.head_);
+      if (list.head_) pool::prefetch(list.head_, Event::usual_bytes);
       if (next->dependencyFailed())
         next->refused();
       else
@@ -58,8 +58,6 @@ class CompletionList {
   }
 
  private:
-  static constexpr size_t usual_bytes = 768;  // a launch's
-
   static CompletionList& current() noexcept {
     static thread_local CompletionList list;
     return list;
@@ -133,7 +131,7 @@ Edge* Event::close(std::atomic<Edge*>& nodes) noexcept {
   Edge* reversed = nullptr;
   while (edge) {
     Edge* next = edge->next;
-    __builtin_prefetch(edge->waiter(), 1);  // its counts; the edge may lie in another line
+    pool::prefetch(edge->waiter());  // its counts; the edge may lie in another line
     edge->next = reversed;
     reversed = edge;
     edge = next;
@@ -141,11 +139,23 @@ Edge* Event::close(std::atomic<Edge*>& nodes) noexcept {
   return reversed;
 }
 
-void Event::fetchNextWaiter() const noexcept {
+// An edge lies within the first lines of its waiter, unless that has many.
+void Event::fetchWaiters() const noexcept {
+  const Edge* const newest = waiters_.load(std::memory_order_relaxed);
+  if (!newest) return;
+  pool::prefetch(newest);
+  pool::prefetch(reinterpret_cast<const std::byte*>(newest) - pool::line_bytes);
+}
+
+void Event::fetchNextReady() const noexcept {
   const Edge* const newest = waiters_.load(std::memory_order_acquire);
   if (!newest) return;
-  __builtin_prefetch(newest->next, 1);
-  __builtin_prefetch(newest->waiter(), 1);
+  const Event* const waiter = newest->waiter();
+  if (newest->next) pool::prefetch(newest->next);
+  if (waiter->pending_.load(std::memory_order_relaxed) == 1)
+    pool::prefetch(waiter, usual_bytes);
+  else
+    pool::prefetch(waiter);
 }
 
 bool Event::watched() const noexcept {

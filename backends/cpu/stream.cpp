@@ -30,7 +30,7 @@ void StreamCore::pop() noexcept {
   // Its end will need more than the operation: what that is a part of.
   constexpr ptrdiff_t before = 192;
   constexpr size_t all = 768;
-  if (outbox_) pool::prefetch<all>(reinterpret_cast<const std::byte*>(outbox_) - before);
+  if (outbox_) pool::prefetch(reinterpret_cast<const std::byte*>(outbox_) - before, all);
 }
 
 bool StreamCore::drop() noexcept { return pending_.fetch_sub(1, std::memory_order_acq_rel) != 1; }
