@@ -65,7 +65,7 @@ Command::Command(Queue& queue, cl_command_type type)
       space_(queue.device().capabilities().memory_space),
       in_queue_stream_(true),
       resolved_(queue.context().singleSpace()) {
-  times_.queued.store(profiling::now(), std::memory_order_relaxed);
+  if (queue.profiling()) times_.queued.store(profiling::now(), std::memory_order_relaxed);
 }
 
 Command::Command(Context& context, Device& device, bool resolved)
@@ -75,9 +75,7 @@ Command::Command(Context& context, Device& device, bool resolved)
       stream_(&State::of(context).transferStream(device)),
       space_(device.capabilities().memory_space),
       in_queue_stream_(false),
-      resolved_(resolved) {
-  times_.queued.store(profiling::now(), std::memory_order_relaxed);
-}
+      resolved_(resolved) {}
 
 // Making a stream may fail, and nothing has changed then.
 void Command::runOn(Device& device) {
@@ -257,10 +255,12 @@ void Command::report(cl_int status, const char* why) const noexcept {
 
 void Command::start() noexcept {
   step::point();
-  const uint64_t now = profiling::now();
+  const bool has_work = !std::holds_alternative<std::monostate>(work);
+  timed = isMeasured();
+  const uint64_t now = timed || !has_work ? profiling::now() : 0;
   times_.submitted.store(now, std::memory_order_relaxed);
   advance(CL_SUBMITTED);
-  if (!std::holds_alternative<std::monostate>(work)) {
+  if (has_work) {
     submit();
     return;
   }
@@ -280,7 +280,6 @@ Command* Command::nextInQueue() noexcept {
 
 void Command::submit() noexcept {
   submitted_ = true;
-  timed = isMeasured();
   wants_start = hasCallbacks();
   // A transfer has somebody who waits for it; and only the queue's own stream is flushed.
   observed = !queue() || event_wanted_ || timed || watched() || stream_ != &queue()->stream();

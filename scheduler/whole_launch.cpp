@@ -36,7 +36,9 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
  private:
   const std::vector<MemberKernel>& members() const { return experience_->members(); }
   Code code() const override { return {*members()[member_].module, members()[member_].kernel}; }
-  bool isMeasured() const override { return measures_ || LaunchCommand::isMeasured(); }
+  bool isMeasured() const override {
+    return measures_ || Knowledge::get().setting.trace || LaunchCommand::isMeasured();
+  }
   bool forecast(AccessList& list) override;
   void ready() noexcept override;
   void finalize(cl_int status) noexcept override;
@@ -219,7 +221,7 @@ void WholeLaunch::finalize(cl_int status) noexcept {
 }
 
 // A line for people, as of divided launches: who ran it, when it was expected to end and did, in us
-// after it was submitted, and how long it ran, if somebody measured that.
+// after it was submitted, and how long it ran.
 void WholeLaunch::tell() const {
   const auto since = [&](uint64_t when) {
     const auto submitted = static_cast<double>(times_.submitted.load(std::memory_order_relaxed));
@@ -231,7 +233,7 @@ void WholeLaunch::tell() const {
   };
   if (expectedEnd() != 0) append("; expected ", since(expectedEnd()));
   append(" done ", since(times_.ended));
-  if (isMeasured()) append(" busy ", static_cast<double>(times_.ended - times_.started) / 1000);
+  append(" busy ", static_cast<double>(times_.ended - times_.started) / 1000);
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 

@@ -209,51 +209,52 @@ bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& r
     if (!family) operation.finished(CL_OUT_OF_HOST_MEMORY, now(), now());
     return !family;
   }
+  if (!home_.nodes.empty()) settleMemory(operation, home_);
+  // A clock is read once where an operation begins and once where it ends: for a small kernel that
+  // is dear.
+  Outcome outcome;
+  const auto* const launch = std::get_if<port::Launch>(&operation.work);
+  if (launch) outcome.status = runner.frame.prepare(*launch);
   const port::Nanoseconds start = now();
   operation.started(start);
-  if (!home_.nodes.empty()) settleMemory(operation, home_);
-  bool taken_over = false;
-  port::OperationStatus status = CL_SUCCESS;
-  if (std::holds_alternative<port::Launch>(operation.work)) {
-    status = runLaunch(stream, operation, runner, start, taken_over);
+  if (launch) {
+    if (outcome.status == CL_SUCCESS) outcome = runLaunch(stream, operation, runner, start);
   } else if (const auto* copy = std::get_if<port::Copy>(&operation.work)) {
-    status = runTransfer(stream, operation, *copy, runner, start, taken_over);
+    outcome = runTransfer(stream, operation, *copy, runner, start);
   } else if (const auto* fill = std::get_if<port::Fill>(&operation.work)) {
-    status = runTransfer(stream, operation, *fill, runner, start, taken_over);
+    outcome = runTransfer(stream, operation, *fill, runner, start);
   } else if (const auto* call = std::get_if<port::HostCall>(&operation.work)) {
     call->function(call->user);
     setKernelFloatState();
   }
-  if (!taken_over) operation.finished(status, start, now());
-  return !taken_over;
+  if (!outcome.taken_over)
+    operation.finished(outcome.status, start, outcome.end != 0 ? outcome.end : now());
+  return !outcome.taken_over;
 }
 
-port::OperationStatus Executor::runLaunch(StreamCore& stream, port::Operation& operation,
-                                          Runner& runner, port::Nanoseconds start,
-                                          bool& taken_over) noexcept {
-  const auto& launch = std::get<port::Launch>(operation.work);
+Executor::Outcome Executor::runLaunch(StreamCore& stream, port::Operation& operation,
+                                      Runner& runner, port::Nanoseconds start) noexcept {
   LaunchFrame& frame = runner.frame;
-  if (const auto status = frame.prepare(launch); status != CL_SUCCESS) return status;
   const uint64_t groups = frame.groups();
+  port::Nanoseconds last = start;
   for (uint64_t done = 0; done < groups;) {
     const uint64_t left = groups - done;
     const double expected = frame.timing().estimate(left * frame.itemsPerGroup());
     if (mayShare() && left > 1 && expected > shareableNs()) {
       Job* const job = newJob();
       if (job && beginLaunch(*job, stream, operation, start, done)) {
-        taken_over = true;
         runJob(*job, runner);
-        return CL_SUCCESS;
+        return {.taken_over = true};
       }
     }
     const uint64_t step = mayShare() ? serialStep(frame, left) : left;
-    const port::Nanoseconds before = now();
     const auto status = frame.run(done, done + step, runner.scratch);
-    if (status != CL_SUCCESS) return status;
-    frame.timing().record(now() - before, step * frame.itemsPerGroup());
+    if (status != CL_SUCCESS) return {.status = status};
+    const port::Nanoseconds before = std::exchange(last, now());
+    frame.timing().record(last - before, step * frame.itemsPerGroup());
     done += step;
   }
-  return CL_SUCCESS;
+  return {.end = last};
 }
 
 double Executor::shareableNs() const noexcept {
@@ -281,23 +282,23 @@ bool Executor::beginLaunch(Job& job, StreamCore& stream, port::Operation& operat
 }
 
 template <class Request>
-port::OperationStatus Executor::runTransfer(StreamCore& stream, port::Operation& operation,
-                                            const Request& request, Runner& runner,
-                                            port::Nanoseconds start, bool& taken_over) noexcept {
+Executor::Outcome Executor::runTransfer(StreamCore& stream, port::Operation& operation,
+                                        const Request& request, Runner& runner,
+                                        port::Nanoseconds start) noexcept {
   Transfer transfer;
-  if (const auto status = transfer.prepare(request); status != CL_SUCCESS) return status;
+  if (const auto status = transfer.prepare(request); status != CL_SUCCESS)
+    return {.status = status};
   Job* const job = mayShare() && transfer.bytes() >= shared_transfer_bytes ? newJob() : nullptr;
   if (!job) {
     transfer.run(0, transfer.units());
-    return CL_SUCCESS;
+    return {};
   }
-  taken_over = true;
   job->transfer = transfer;
   const uint64_t units = transfer.units(), piece = std::max<uint64_t>(1, units / (4 * width()));
   const double unit_ns = double(transfer.bytes()) / double(units) / bytes_per_ns;
   job->begin(false, stream, operation, start, {0, units, piece, double(piece) * unit_ns}, {});
   runJob(*job, runner);
-  return CL_SUCCESS;
+  return {.taken_over = true};
 }
 
 Job* Executor::newJob() noexcept try {

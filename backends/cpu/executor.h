@@ -143,12 +143,17 @@ class Executor final : public Object {
   void considerWaking(Runner& runner, const port::Operation& operation) noexcept;
   // False when a job took the operation over; then the job finishes it.
   bool execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept;
-  port::OperationStatus runLaunch(StreamCore& stream, port::Operation& operation, Runner& runner,
-                                  port::Nanoseconds start, bool& taken_over) noexcept;
+  struct Outcome {
+    port::OperationStatus status = 0;
+    bool taken_over = false;
+    port::Nanoseconds end = 0;  // 0: nobody has looked at the clock
+  };
+  // Of the runner's frame, which is prepared for it.
+  Outcome runLaunch(StreamCore& stream, port::Operation& operation, Runner& runner,
+                    port::Nanoseconds start) noexcept;
   template <class Request>
-  port::OperationStatus runTransfer(StreamCore& stream, port::Operation& operation,
-                                    const Request& request, Runner& runner, port::Nanoseconds start,
-                                    bool& taken_over) noexcept;
+  Outcome runTransfer(StreamCore& stream, port::Operation& operation, const Request& request,
+                      Runner& runner, port::Nanoseconds start) noexcept;
 
   double shareableNs() const noexcept;
   std::vector<NodeGroups> ownedGroups(const port::Launch& launch) const;
