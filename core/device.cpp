@@ -44,14 +44,16 @@ port::LanguageFeatures describeLanguage(const port::Capabilities& capabilities) 
 Device::Device(Platform& platform, std::shared_ptr<port::Device> port)
     : platform_(platform),
       port_(std::move(port)),
-      features_(describeLanguage(port_->capabilities())),
+      capabilities_(port_->capabilities()),
+      features_(describeLanguage(capabilities_)),
       targets_{port_->target()} {}
 
 Device::Device(Platform& platform, std::shared_ptr<port::Device> port,
                std::vector<Ref<Device>> members)
     : platform_(platform),
       port_(std::move(port)),
-      features_(describeLanguage(port_->capabilities())),
+      capabilities_(port_->capabilities()),
+      features_(describeLanguage(capabilities_)),
       members_(std::move(members)),
       targets_{port_->target()} {
   for (const Ref<Device>& member : members_)
@@ -63,9 +65,10 @@ Device::Device(Ref<Device> parent, std::shared_ptr<port::Device> port,
                std::vector<cl_device_partition_property> partition_type)
     : platform_(parent->platform()),
       port_(std::move(port)),
+      capabilities_(port_->capabilities()),
       parent_(std::move(parent)),
       partition_type_(std::move(partition_type)),
-      features_(describeLanguage(port_->capabilities())),
+      features_(describeLanguage(capabilities_)),
       targets_{port_->target()} {}
 
 void Device::dispose() noexcept {

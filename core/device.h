@@ -26,7 +26,7 @@ class Device final : public HandleObject<_cl_device_id> {
 
   Platform& platform() const { return platform_; }
   port::Device& port() const { return *port_; }
-  const port::Capabilities& capabilities() const { return port_->capabilities(); }
+  const port::Capabilities& capabilities() const { return capabilities_; }
   const port::LanguageFeatures& features() const { return features_; }
   Device* parent() const { return parent_.get(); }
   // Of a unified device; empty otherwise. The first one's memory space and target are the device's
@@ -44,6 +44,7 @@ class Device final : public HandleObject<_cl_device_id> {
 
   Platform& platform_;
   std::shared_ptr<port::Device> port_;
+  const port::Capabilities& capabilities_;  // the port's; every command asks for them several times
   Ref<Device> parent_;
   std::vector<cl_device_partition_property> partition_type_;
   port::LanguageFeatures features_;

@@ -58,7 +58,7 @@ const char* whyDeviceFailed(cl_int status) {
 }  // namespace
 
 Command::Command(Queue& queue, cl_command_type type)
-    : Event(Ref<Context>(&queue.context()), Ref<Queue>(&queue), type, CL_QUEUED),
+    : Event(queue.context(), &queue, type, CL_QUEUED),
       counters_(&queue.counters_),
       device_(&queue.device()),
       stream_(&queue.stream()),
@@ -69,7 +69,7 @@ Command::Command(Queue& queue, cl_command_type type)
 }
 
 Command::Command(Context& context, Device& device, bool resolved)
-    : Event(Ref<Context>(&context), nullptr, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_QUEUED),
+    : Event(context, nullptr, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_QUEUED),
       counters_(&State::of(context).counters(device)),
       device_(&device),
       stream_(&State::of(context).transferStream(device)),
@@ -139,9 +139,9 @@ void Command::refused() noexcept {
 }
 
 void Command::ready() noexcept {
-  fetchWaiters();
   const RuntimeScope scope;
   if (ran_) return conclude();
+  fetchWaiters();
   dropEnded();
   if (dependencyFailed()) return refused();
   if (!resolved_) return resolve();

@@ -237,7 +237,8 @@ port::Location locate(MemObject& object, port::MemorySpace space, size_t offset)
 template <class C, class... Args>
 Ref<Event> enqueueCommand(WaitList waits, Queue& queue, Args&&... args) {
   C* const command = new C(queue, std::forward<Args>(args)...);
-  Ref<Event> event(command);
+  command->retainUnshared();
+  Ref<Event> event = Ref<Event>::adopt(command);
   command->enqueue(waits);
   return event;
 }

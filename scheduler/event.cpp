@@ -68,9 +68,9 @@ class CompletionList {
   bool running_ = false;
 };
 
-Event::Event(Ref<Context> context, Ref<Queue> queue, cl_command_type type, cl_int initial)
-    : status_(initial), type_(type), context_(context.get()), queue_(std::move(queue)) {
-  if (!queue_) context.detach();
+Event::Event(Context& context, Queue* queue, cl_command_type type, cl_int initial)
+    : status_(initial), type_(type), context_(&context), queue_(queue) {
+  if (!queue) context.retain();
 }
 
 Event::~Event() {
@@ -261,8 +261,8 @@ void Event::fireCallbacks(cl_int status) noexcept {
   }
 }
 
-UserEvent::UserEvent(Ref<Context> context)
-    : Event(std::move(context), nullptr, CL_COMMAND_USER, CL_SUBMITTED) {}
+UserEvent::UserEvent(const Ref<Context>& context)
+    : Event(*context, nullptr, CL_COMMAND_USER, CL_SUBMITTED) {}
 
 void UserEvent::setStatus(cl_int status) {
   require(!status_set_.exchange(true), CL_INVALID_OPERATION, "the status was already set");

@@ -78,7 +78,8 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   void waitFor(Event& dependency, bool carries_failure);
 
  protected:
-  Event(Ref<Context> context, Ref<Queue> queue, cl_command_type type, cl_int initial);
+  // Keeps the queue, or the context where there is none.
+  Event(Context& context, Queue* queue, cl_command_type type, cl_int initial);
   ~Event() override;
 
   // All dependencies are gone and none that carries failure has failed. Called once, from any
@@ -141,8 +142,8 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   };
   using Callbacks = Guarded<std::vector<CallbackEntry>>;
   static constexpr size_t inline_edges = 3;
-  struct EdgeBlock : pool::Pooled {
   static constexpr size_t usual_bytes = 768;  // a launch's
+  struct EdgeBlock : pool::Pooled {
     std::array<Edge, 15> edges;
     uint32_t count = 0;
     std::unique_ptr<EdgeBlock> next;
@@ -177,7 +178,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
 // clCreateUserEvent.
 class UserEvent final : public Event {
  public:
-  explicit UserEvent(Ref<Context> context);
+  explicit UserEvent(const Ref<Context>& context);
   // clSetUserEventStatus; throws CL_INVALID_OPERATION the second time.
   void setStatus(cl_int status);
 

@@ -10,8 +10,7 @@
 
 namespace weft {
 
-Join::Join(Context& context)
-    : Event(Ref<Context>(&context), nullptr, CL_COMMAND_MARKER, CL_QUEUED) {}
+Join::Join(Context& context) : Event(context, nullptr, CL_COMMAND_MARKER, CL_QUEUED) {}
 
 Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
              std::vector<cl_queue_properties> list)

@@ -25,8 +25,8 @@ class Node final : public Event {
  public:
   enum class Mode { automatic, manual };
 
-  Node(Ref<Context> context, Mode mode = Mode::automatic)
-      : Event(std::move(context), nullptr, CL_COMMAND_MARKER, CL_QUEUED), mode_(mode) {}
+  Node(const Ref<Context>& context, Mode mode = Mode::automatic)
+      : Event(*context, nullptr, CL_COMMAND_MARKER, CL_QUEUED), mode_(mode) {}
 
   void after(Event& dependency, bool carries_failure = true) {
     waitFor(dependency, carries_failure);

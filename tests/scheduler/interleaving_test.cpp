@@ -41,8 +41,8 @@ void require(Interleaver& interleaver, std::vector<Interleaver::Body> bodies) {
 
 class Node final : public Event {
  public:
-  explicit Node(Ref<Context> context, bool manual = false)
-      : Event(std::move(context), nullptr, CL_COMMAND_MARKER, CL_QUEUED), manual_(manual) {}
+  explicit Node(const Ref<Context>& context, bool manual = false)
+      : Event(*context, nullptr, CL_COMMAND_MARKER, CL_QUEUED), manual_(manual) {}
 
   void after(Event& dependency, bool carries_failure) { waitFor(dependency, carries_failure); }
   void launch() {
