@@ -8,6 +8,7 @@
 #include "api/sub_devices.h"
 #include "api/tables.h"
 #include "api/version.h"
+#include "core/image.h"
 #include "core/ports/processors.h"
 #include "core/spirv_features.h"
 #include "core/svm.h"
@@ -137,6 +138,12 @@ cl_device_exec_capabilities executionCapabilities(const Device& device) {
 
 size_t globalVariableBytes(const Device& device) {
   return hasFeature(device, "__opencl_c_program_scope_global_variables") ? 65536 : 0;
+}
+
+// The driver's own version, then which binaries we take: programs that keep binaries themselves do
+// so by this string, and are not to come back with what an earlier version of Weft has built.
+std::string driverVersion(const Device& device) {
+  return device.capabilities().driver_version + " (binaries " + imageVersion() + ')';
 }
 
 // Which driver made the device: its name and version, as an identifier.
@@ -274,7 +281,7 @@ constexpr InfoRow<Device> rows[] = {
     {CL_DEVICE_VENDOR_ID, capability<cl_uint, &C::vendor_id>},
     {CL_DEVICE_NAME, [](D d) { return d.capabilities().name; }},
     {CL_DEVICE_VENDOR, [](D d) { return d.capabilities().vendor; }},
-    {CL_DRIVER_VERSION, [](D d) { return d.capabilities().driver_version; }},
+    {CL_DRIVER_VERSION, by<driverVersion>},
     {CL_DEVICE_PROFILE, [](D) { return "FULL_PROFILE"; }},
     {CL_DEVICE_VERSION, [](D d) { return versionText("OpenCL ", d.features().version); }},
     {CL_DEVICE_NUMERIC_VERSION, [](D d) { return toClVersion(d.features().version); }},

@@ -205,6 +205,10 @@ std::optional<uint32_t> Image::find(std::string_view kernel) const {
   return static_cast<uint32_t>(found - kernels.begin());
 }
 
+std::string imageVersion() {
+  return std::to_string(port::abi_version) + '.' + std::to_string(format_version);
+}
+
 port::Bytes writeImage(const Image& image) {
   port::Bytes out(sizeof(FileHeader));
   Writer writer(out);

@@ -137,6 +137,9 @@ struct Image {
   std::optional<uint32_t> find(std::string_view kernel) const;
 };
 
+// Which images readImage takes, e.g. "6.9": the launch protocol's version and the format's.
+std::string imageVersion();
+
 // Serialises with header, version (port::abi_version included) and checksum.
 port::Bytes writeImage(const Image& image);
 

@@ -11,14 +11,6 @@
 namespace weft::conformance {
 namespace {
 
-std::string deviceString(cl_device_info name) {
-  size_t size = 0;
-  EXPECT_EQ(cl.clGetDeviceInfo(testDevice(), name, 0, nullptr, &size), CL_SUCCESS);
-  std::string text(size, '?');
-  EXPECT_EQ(cl.clGetDeviceInfo(testDevice(), name, size, text.data(), nullptr), CL_SUCCESS);
-  return text.substr(0, text.find('\0'));
-}
-
 std::vector<cl_name_version> nameVersions(cl_device_info name) {
   size_t size = 0;
   EXPECT_EQ(cl.clGetDeviceInfo(testDevice(), name, 0, nullptr, &size), CL_SUCCESS);

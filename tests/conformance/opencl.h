@@ -106,6 +106,10 @@ T deviceInfo(cl_device_info name) {
   return info<T>(cl.clGetDeviceInfo, testDevice(), name);
 }
 
+inline std::string deviceString(cl_device_info name) {
+  return listOf<char>(testDevice(), name).data();
+}
+
 // Of the devices of makeContext(): the largest value, or all bits.
 template <class T>
 T largestInfo(cl_device_info name) {

@@ -1,4 +1,5 @@
 // clCreateProgramWithBinary, CL_PROGRAM_BINARIES.
+#include <cstring>
 #include <random>
 
 #include "tests/conformance/program_fixture.h"
@@ -21,6 +22,19 @@ TEST_F(ProgramBinaryTest, RoundTripRuns) {
   ASSERT_EQ(build(program), CL_SUCCESS) << log(program);
   EXPECT_EQ(runScale(kernel(program, "scale"), 3), (std::vector<cl_int>{3, 6, 9, 12}));
   EXPECT_EQ(binary(program), binary(source));
+}
+
+// Clients that keep binaries do so by the driver's version; it has to change with what we take.
+TEST_F(ProgramBinaryTest, TheDriversVersionSaysWhichOnesAreTaken) {
+  const std::vector<unsigned char> bytes = binary(built(scale_source));
+  uint32_t format = 0, abi = 0;
+  ASSERT_GE(bytes.size(), 16u);
+  std::memcpy(&format, bytes.data() + 8, 4);
+  std::memcpy(&abi, bytes.data() + 12, 4);
+  const auto version = deviceString(CL_DRIVER_VERSION);
+  const auto taken = " (binaries " + std::to_string(abi) + '.' + std::to_string(format) + ')';
+  EXPECT_TRUE(version.ends_with(taken)) << version;
+  EXPECT_GT(version.size(), taken.size());
 }
 
 TEST_F(ProgramBinaryTest, ObjectsAndLibrariesRoundTrip) {
