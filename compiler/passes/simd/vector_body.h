@@ -130,7 +130,11 @@ class VectorBody {
   Value* pointers(const Access& access, unsigned part);
   Value* firstAddress(Value* pointer, const NeighbourIndex& index, Value* first);
   Value* fitsExtended(const NeighbourIndex& index, Value* first);
-  Value* areNeighbours(Value* index);
+  struct Sequence {
+    Value* first;
+    Value* follow;
+  };
+  Sequence sequence(Value* number);
   Parts eitherWay(const Access& access, llvm::function_ref<Parts(Value*)> together,
                   llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);

@@ -216,19 +216,25 @@ Value* VectorBody::fitsExtended(const NeighbourIndex& index, Value* first) {
   return builder_.CreateICmpULE(first, builder_.getInt(llvm::APInt::getMaxValue(bits) - steps));
 }
 
-// Do the lanes that run have the numbers that follow the first lane's?
-Value* VectorBody::areNeighbours(Value* index) {
+// The first lane's number, and whether the lanes that run have those that follow it. Where a lane
+// does not run its number may be poison: one freeze serves both.
+VectorBody::Sequence VectorBody::sequence(Value* number) {
   const unsigned width = options_.width;
   llvm::SmallVector<UniformTerm, 2> same_for_all;
-  Value* all = wide(withoutUniformTerms(index, shapes_, same_for_all));
+  Value* all = wide(withoutUniformTerms(number, shapes_, same_for_all));
   if (mask_) all = builder_.CreateFreeze(all);
   Value* first = builder_.CreateExtractElement(all, uint64_t{0});
   Value* expected =
       builder_.CreateAdd(builder_.CreateVectorSplat(width, first), iota(first->getType(), 1));
   Value* same = builder_.CreateICmpEQ(all, expected);
   if (mask_) same = builder_.CreateOr(same, builder_.CreateNot(mask_));
-  return builder_.CreateICmpEQ(builder_.CreateBitCast(same, builder_.getIntNTy(width)),
-                               llvm::Constant::getAllOnesValue(builder_.getIntNTy(width)));
+  Value* follow = builder_.CreateICmpEQ(builder_.CreateBitCast(same, builder_.getIntNTy(width)),
+                                        llvm::Constant::getAllOnesValue(builder_.getIntNTy(width)));
+  for (const UniformTerm& term : same_for_all)
+    first = term.is_subtracted ? builder_.CreateSub(first, scalar(term.value))
+                               : builder_.CreateAdd(first, scalar(term.value));
+  if (mask_ && !same_for_all.empty()) first = builder_.CreateFreeze(first);
+  return {first, follow};
 }
 
 // An access that is a block's when the lanes turn out to be neighbours, and every lane's own where
@@ -238,17 +244,15 @@ VectorBody::Parts VectorBody::eitherWay(const Access& access,
                                         llvm::function_ref<Parts()> apart) {
   const NeighbourIndex index = neighbourIndex(access.pointer, access.bytes * access.count, shapes_);
   if (!index.index) return apart();
-  // Where a lane does not run its index may be poison.
   Value *first = nullptr, *neighbours = nullptr;
   if (index.is_linear) {
     first = scalar(index.index);
     if (mask_) first = builder_.CreateFreeze(first);
     neighbours = fitsExtended(index, first);
   } else {
-    Value* all = wide(index.index);
-    if (mask_) all = builder_.CreateFreeze(all);
-    first = builder_.CreateExtractElement(all, uint64_t{0});
-    neighbours = builder_.CreateAnd(areNeighbours(index.index), fitsExtended(index, first));
+    const Sequence lanes = sequence(index.index);
+    first = lanes.first;
+    neighbours = builder_.CreateAnd(lanes.follow, fitsExtended(index, first));
   }
   BasicBlock *near = newBlock("near"), *far = newBlock("far"), *after = newBlock("accessed");
   builder_.CreateCondBr(neighbours, near, far);
