@@ -45,6 +45,7 @@ Halves findHalves(Instruction& instruction) {
   if (!type || !match(&instruction,
                       m_Trunc(m_LShr(m_Mul(m_Value(left), m_Value(right)), m_SpecificInt(half)))))
     return result;
+  if (left->getType()->getScalarSizeInBits() < 2 * half) return result;
   result.left = extendedFrom(left, type);
   result.right = extendedFrom(right, type);
   if (!result.left || !result.right || llvm::isa<llvm::Constant>(result.left)) return result;
@@ -67,8 +68,12 @@ void share(const Halves& halves) {
   llvm::FixedVectorType* type = halfType(*halves.left);
   const unsigned width = type->getNumElements();
   auto* wide = llvm::FixedVectorType::get(builder.getInt64Ty(), width / 2);
-  Value* left = builder.CreateBitCast(halves.left, wide);
-  Value* right = builder.CreateBitCast(halves.right, wide);
+  // A number that nobody needs may be poison, and is not to spoil the one it is paired with.
+  const auto pairs = [&](Value* numbers) {
+    if (!llvm::isa<llvm::Constant>(numbers)) numbers = builder.CreateFreeze(numbers);
+    return builder.CreateBitCast(numbers, wide);
+  };
+  Value *left = pairs(halves.left), *right = pairs(halves.right);
   const auto even = [&](Value* pair) { return builder.CreateAnd(pair, UINT32_MAX); };
   const auto odd = [&](Value* pair) { return builder.CreateLShr(pair, half); };
   Value* evens = builder.CreateBitCast(builder.CreateMul(even(left), even(right)), type);

@@ -211,22 +211,31 @@ TEST_F(ExecuteTest, HalvesOfProducts) {
   constexpr size_t count = 1000;
   std::vector<uint32_t> in(count), out(2 * count);
   for (size_t i = 0; i < count; ++i) in[i] = static_cast<uint32_t>(i * 2654435761u);
+  const auto upper = [](uint64_t number) { return static_cast<uint32_t>(number >> 32); };
+  const auto lower = [](uint64_t number) { return static_cast<uint32_t>(number); };
   for (const char* setting : {"auto", "always", "never"}) {
     set("WEFT_VECTORIZE", setting);
     const Program program = load(
         "kernel void f(global const uint* in, global uint* out) {\n"
         "  const int i = get_global_id(0);\n  const uint x = in[i], y = ~x;\n"
         "  out[i] = mul_hi(x, 0xd2511f53u) ^ x * 0xd2511f53u;\n"
-        "  out[i + get_global_size(0)] = mul_hi(y, x) + 3 * (x * y);\n}\n");
+        "  out[i + get_global_size(0)] = mul_hi(y, x) + 3 * (x * y);\n}\n"
+        // Only some lanes load a factor.
+        "kernel void g(global const uint* in, global uint* out) {\n"
+        "  const int i = get_global_id(0);\n  out[i] = 0;\n"
+        "  if (i % 3 == 1) out[i] = mul_hi(in[i], in[i] + 7) ^ in[i] * (in[i] + 7);\n}\n");
     const uint32_t* from = in.data();
     uint32_t* to = out.data();
     program.run("f", {count, 1, 1}, {70, 1, 1}, {&from, &to});
     for (size_t i = 0; i < count; ++i) {
       const uint64_t x = in[i], a = x * 0xd2511f53u, b = x * (~x & UINT32_MAX);
-      const auto upper = [](uint64_t number) { return static_cast<uint32_t>(number >> 32); };
-      const auto lower = [](uint64_t number) { return static_cast<uint32_t>(number); };
       ASSERT_EQ(out[i], upper(a) ^ lower(a)) << i;
       ASSERT_EQ(out[i + count], upper(b) + 3 * lower(b)) << i;
+    }
+    program.run("g", {count, 1, 1}, {70, 1, 1}, {&from, &to});
+    for (size_t i = 0; i < count; ++i) {
+      const uint64_t product = uint64_t{in[i]} * uint32_t(in[i] + 7);
+      ASSERT_EQ(out[i], i % 3 == 1 ? upper(product) ^ lower(product) : 0) << i;
     }
   }
 }
