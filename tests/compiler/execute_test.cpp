@@ -240,6 +240,18 @@ TEST_F(ExecuteTest, HalvesOfProducts) {
   }
 }
 
+// That nobody is seen to use it does not make it a function that is called.
+TEST_F(ExecuteTest, KernelsMarkedAsUsed) {
+  const Program program = load(
+      "__attribute__((used)) int twice(int x) { return 2 * x + (int)get_group_id(0); }\n"
+      "kernel __attribute__((used)) void f(global int* p) {\n"
+      "  p[get_global_id(0)] = twice(get_local_id(0));\n}\n");
+  std::vector<int> values(4);
+  int* pointer = values.data();
+  program.run("f", {4, 1, 1}, {2, 1, 1}, {&pointer});
+  EXPECT_EQ(values, (std::vector<int>{0, 2, 1, 3}));
+}
+
 TEST_F(ExecuteTest, ConstantsAndProgramScope) {
   const Program program = load(
       "constant int table[4] = {1, 2, 4, 8};\nglobal int counter = 5;\n"
