@@ -15,7 +15,7 @@ using llvm::Instruction;
 using llvm::Value;
 using namespace llvm::PatternMatch;
 
-constexpr unsigned longest_chain = 12;   // instructions from the ids to a condition
+constexpr unsigned most_computed = 24;   // instructions from the ids to a condition
 constexpr unsigned longest_way_out = 4;  // blocks
 constexpr unsigned least_bits = 32;
 constexpr int64_t widest_step = 1 << 10;  // so that not even 2^20 lanes go around
@@ -59,14 +59,19 @@ class RowTest {
   }
 
  private:
-  bool isKnown(const Value* value, unsigned depth = longest_chain) const {
-    auto* instruction = llvm::dyn_cast<Instruction>(value);
-    if (!instruction) return true;
-    return depth > 0 && !llvm::isa<llvm::PHINode>(instruction) &&
-           !instruction->mayReadOrWriteMemory() &&
-           llvm::isSafeToSpeculativelyExecute(instruction) &&
-           llvm::all_of(instruction->operands(),
-                        [&](const llvm::Use& operand) { return isKnown(operand, depth - 1); });
+  bool isKnown(const Value* value) const {
+    llvm::SmallPtrSet<const Value*, most_computed> seen{value};
+    llvm::SmallVector<const Value*> left{value};
+    while (!left.empty()) {
+      auto* instruction = llvm::dyn_cast<Instruction>(left.pop_back_val());
+      if (!instruction) continue;
+      if (seen.size() > most_computed || llvm::isa<llvm::PHINode>(instruction) ||
+          instruction->mayReadOrWriteMemory() || !llvm::isSafeToSpeculativelyExecute(instruction))
+        return false;
+      for (const llvm::Use& operand : instruction->operands())
+        if (seen.insert(operand).second) left.push_back(operand);
+    }
+    return true;
   }
 
   // In the row's first lane.
@@ -78,6 +83,8 @@ class RowTest {
     Value*& known = computed_[instruction];
     if (known) return known;
     Instruction* copy = instruction->clone();
+    // Other lanes may count on what rules the first one out.
+    copy->dropPoisonGeneratingFlags();
     for (llvm::Use& operand : copy->operands()) operand.set(compute(operand));
     return computed_[instruction] = builder_.Insert(copy);
   }
