@@ -3,7 +3,7 @@
 // - __weft_inline_<function>_<type>, in straight lines, which vectors of lanes make their own;
 // - __weft_late_<function>_<type>, with a branch for rare arguments: these stay calls, of a vector's
 //   form where lanes become vectors, until all else is optimised, and are inlined then.
-// exp errs by at most 1.01 ULP, log by 0.99 (the specification allows 3), sin and cos by 2.11 (4).
+// exp errs by at most 1.01 ULP, log by 1.00 (the specification allows 3), sin and cos by 2.11 (4).
 #include "sleef.def"
 
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
