@@ -61,12 +61,12 @@ class ExecutorTest : public ::testing::Test {
   std::unique_ptr<port::Module> module;
 };
 
-// A launch of so many groups that it does not end before it is told to.
+// A launch of so many groups, of a millisecond each, that it does not end before it is told to.
 class EndlessLaunch {
  public:
   EndlessLaunch(port::Device& device, port::Module& module)
       : memory_(device.allocate(64 + elements * 8, 64)),
-        launch_(module, kernelIndex("until_flag"), 500'000) {
+        launch_(module, kernelIndex("until_flag"), 120'000 * device.capabilities().compute_units) {
     std::fill_n(memory_->host(), memory_->size(), std::byte{0});
     launch_.value(1'000'000).memory(memory_.get()).memory(memory_.get(), 64);
   }

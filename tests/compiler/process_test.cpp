@@ -47,11 +47,12 @@ class ProcessTest : public test::CompilerTest {
 
   template <class F>
   static bool eventually(F&& condition) {
-    for (int i = 0; i < 6000; ++i) {
-      if (condition()) return true;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    return false;
+    return true;
   }
 
   static int next_;
