@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/backend.h"
+#include "backends/hip/backend.h"
 #include "core/error.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/software_gpus.h"
@@ -23,6 +24,13 @@ constexpr Difference differences[] = {
     {"cpu_private", "fences", "its threads take what can run"},
     {"fake", "import", "its memory is not the host's"},
     {"fake", "host address", "its memory is not the host's"},
+    {"gpu", "host address", "its memory is not the host's"},
+    {"gpu", "alignment to pages", "the runtime promises 256 bytes"},
+    {"gpu", "import of a part of a page", "it takes whole pages in"},
+    {"gpu", "partition", "a GPU is not partitioned"},
+    {"gpu", "services", "only a launch that prints brings a buffer for it"},
+    {"gpu", "lane context", "work-items have registers instead"},
+    {"gpu", "control bits", "each instruction says how it rounds"},
     {"software_gpu", "host address", "its memory is not the host's"},
     {"software_gpu", "alignment to pages", "the runtime promises 256 bytes"},
     {"software_gpu", "import of a part of a page", "it takes whole pages in"},
@@ -70,6 +78,13 @@ std::shared_ptr<port::Device> fakeDevice() {
 std::shared_ptr<port::Device> softwareGpu() { return root(*softwareGpus()); }
 std::shared_ptr<port::Device> softwareLevelZeroGpu() { return root(*softwareLevelZero()); }
 
+// The machine's first GPU behind HIP; nullptr where there is none.
+std::shared_ptr<port::Device> gpu() {
+  std::vector<port::Diagnostic> diagnostics;
+  const auto devices = hip::Backend().discover(diagnostics);
+  return devices.empty() ? nullptr : devices.front();
+}
+
 // Of a driver whose lists keep no order.
 std::shared_ptr<port::Device> oldLevelZeroGpu() {
   softwareLevelZeroFaults()->old = true;
@@ -87,6 +102,7 @@ std::vector<Subject> makeSubjects() {
     all.push_back({"software_level_zero", softwareLevelZeroGpu});
     all.push_back({"software_level_zero_1_3", oldLevelZeroGpu});
   }
+  if (gpu()) all.push_back({"gpu", gpu});
   return all;
 }
 

@@ -95,7 +95,7 @@ struct Call {
   bool movesData() const { return kind <= Kind::map; }
 };
 
-enum class MachineKind : uint8_t { fake, cpu, cpu_private, software_gpus, unlike_gpus };
+enum class MachineKind : uint8_t { fake, cpu, cpu_private, software_gpus, unlike_gpus, gpus };
 
 struct Options {
   MachineKind machine = MachineKind::fake;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/backend.h"
+#include "backends/hip/backend.h"
 #include "tests/scheduler/fake_platform.h"
 #include "tests/support/software_gpus.h"
 #include "tests/support/test_image.h"
@@ -61,15 +62,17 @@ class FakeMachine final : public Machine {
 };
 
 // Devices that do things by themselves, made once: each has threads. The CPU and its compute units,
-// or the CPU and software GPUs, of one vendor or of two.
+// or the CPU and software GPUs, of one vendor or of two, or the CPU and the machine's GPUs.
 struct RealDevices {
   explicit RealDevices(MachineKind kind) {
     const bool unlike = kind == MachineKind::unlike_gpus;
-    const bool gpus = kind == MachineKind::software_gpus || unlike;
+    const bool software = kind == MachineKind::software_gpus || unlike;
+    const bool gpus = software || kind == MachineKind::gpus;
     if (kind == MachineKind::cpu_private) setenv("WEFT_CPU_PRIVATE_MEMORY", "1", 1);
     std::vector<std::unique_ptr<port::Backend>> backends;
     backends.push_back(cpu::makeBackend());
-    if (gpus) backends.push_back(softwareGpus());
+    if (software) backends.push_back(softwareGpus());
+    if (kind == MachineKind::gpus) backends.push_back(std::make_unique<hip::Backend>());
     if (auto others = unlike ? softwareLevelZero() : nullptr) backends.push_back(std::move(others));
     platform = new Platform(std::move(backends), std::make_unique<NoCompiler>());
     unsetenv("WEFT_CPU_PRIVATE_MEMORY");
@@ -82,7 +85,7 @@ struct RealDevices {
   }
 
   static RealDevices& of(MachineKind kind) {
-    static std::array<RealDevices*, 5> made{};
+    static std::array<RealDevices*, 6> made{};
     RealDevices*& devices = made.at(static_cast<size_t>(kind));
     if (!devices) devices = new RealDevices(kind);
     return *devices;

@@ -1,5 +1,5 @@
-// What plans (model.h) run on: devices made of software, the CPU and its sub-devices, or the CPU
-// and software GPUs, of one vendor or of two.
+// What plans (model.h) run on: devices made of software, the CPU and its sub-devices, the CPU and
+// software GPUs, of one vendor or of two, or the CPU and the machine's GPUs.
 #pragma once
 
 #include <memory>

@@ -79,6 +79,7 @@ TEST_P(RealMachineModelTest, SeveralThreads) {
   Options options;
   options.machine = GetParam().machine;
   options.max_devices = deviceCount(options.machine);
+  if (options.machine == MachineKind::gpus && options.max_devices == 1) GTEST_SKIP() << "no GPU";
   options.shared_spaces = false;
   options.threads = 2;
   options.alignment = GetParam().alignment;
@@ -90,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(RealMachineCase{"Cpu", MachineKind::cpu, 128},
                     RealMachineCase{"CpuPrivate", MachineKind::cpu_private, 128},
                     RealMachineCase{"SoftwareGpus", MachineKind::software_gpus, 256},
-                    RealMachineCase{"UnlikeGpus", MachineKind::unlike_gpus, 256}),
+                    RealMachineCase{"UnlikeGpus", MachineKind::unlike_gpus, 256},
+                    RealMachineCase{"Gpus", MachineKind::gpus, 256}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <span>
 
+#include "gpu_test_kernels.h"
+
 namespace weft::test {
 namespace {
 
@@ -69,6 +71,13 @@ KernelInfo describe(const Row& row) {
   return info;
 }
 
+std::string payload(port::TargetKind target) {
+  if (target == port::TargetKind::nvptx) return {gpu_test_kernels, sizeof gpu_test_kernels - 1};
+  const bool host = target == port::TargetKind::host_cpu;
+  std::ifstream file(host ? WEFT_TEST_KERNELS : WEFT_TEST_SIMT_KERNELS, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 }  // namespace
 
 Image testImage(const port::Target& target) {
@@ -76,9 +85,7 @@ Image testImage(const port::Target& target) {
   image.kind = ImageKind::executable;
   image.target = target;
   for (const Row& row : rows) image.kernels.push_back(describe(row));
-  const bool host = target.kind == port::TargetKind::host_cpu;
-  std::ifstream file(host ? WEFT_TEST_KERNELS : WEFT_TEST_SIMT_KERNELS, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::string bytes = payload(target.kind);
   const auto view = std::as_bytes(std::span(bytes));
   image.payload.assign(view.begin(), view.end());
   return image;

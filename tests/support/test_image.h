@@ -1,5 +1,5 @@
-// An executable image of the kernels in kernels.cpp, or of those in simt_kernels.cpp for software
-// GPUs.
+// An executable image of the kernels in kernels.cpp, of those in simt_kernels.cpp for software
+// GPUs, or of those in gpu_kernels.cl for NVIDIA's.
 #pragma once
 
 #include <string_view>

@@ -1,47 +1,5 @@
-// Kernels for tests on a GPU, written against the entry point's ABI (core/ports/launch.h): OpenCL C
-// whose work-item functions are done by hand from the hidden launch structure.
-typedef struct {
-  uint work_dim;
-  uint reserved;
-  ulong global_offset[3], global_size[3], local_size[3], group_count[3];
-  ulong services;
-} Record;
-
-typedef struct {
-  Record record;
-  ulong begin[3], end[3];
-} Launch;
-
-// The launch's dynamic shared memory.
-__asm__(".extern .shared .align 128 .b8 weft_local[];");
-
-static ulong localBase(void) {
-  ulong base;
-  __asm__("mov.u64 %0, weft_local;" : "=l"(base));
-  return base;
-}
-
-static ulong timer(void) {
-  ulong ns;
-  __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-  return ns;
-}
-
-static ulong global0(const Launch* l) {
-  return l->record.global_offset[0] +
-         (l->begin[0] + __nvvm_read_ptx_sreg_ctaid_x()) * l->record.local_size[0] +
-         __nvvm_read_ptx_sreg_tid_x();
-}
-static ulong global1(const Launch* l) {
-  return l->record.global_offset[1] +
-         (l->begin[1] + __nvvm_read_ptx_sreg_ctaid_y()) * l->record.local_size[1] +
-         __nvvm_read_ptx_sreg_tid_y();
-}
-static ulong global2(const Launch* l) {
-  return l->record.global_offset[2] +
-         (l->begin[2] + __nvvm_read_ptx_sreg_ctaid_z()) * l->record.local_size[2] +
-         __nvvm_read_ptx_sreg_tid_z();
-}
+// Kernels for tests on a GPU.
+#include "tests/support/nvptx_launch.h"
 
 __kernel void empty(Launch launch) {}
 
