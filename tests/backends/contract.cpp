@@ -108,7 +108,10 @@ std::vector<Subject> makeSubjects() {
 
 }  // namespace
 
-const std::vector<Subject> subjects = makeSubjects();
+const std::vector<Subject>& subjects() {
+  static const std::vector<Subject> all = makeSubjects();
+  return all;
+}
 
 std::string subjectName(const ::testing::TestParamInfo<Subject>& info) { return info.param.name; }
 

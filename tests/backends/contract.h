@@ -47,6 +47,7 @@ class ContractTest : public ::testing::TestWithParam<Subject> {
 };
 
 std::string subjectName(const ::testing::TestParamInfo<Subject>& info);
-extern const std::vector<Subject> subjects;
+// Made when first asked for: what finds a GPU has statics of its own.
+const std::vector<Subject>& subjects();
 
 }  // namespace weft::test

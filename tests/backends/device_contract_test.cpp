@@ -213,7 +213,7 @@ TEST_P(DeviceContract, KernelsSeeTheDefaultFloatState) {
   expectHolds("control bits", state == std::vector<uint32_t>(64, 0x1f80));
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DeviceContract, ::testing::ValuesIn(subjects), subjectName);
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceContract, ::testing::ValuesIn(subjects()), subjectName);
 
 }  // namespace
 }  // namespace weft::test

@@ -228,7 +228,7 @@ TEST_P(MemoryContract, ReachesItsOwnMemoryAndTheHosts) {
   EXPECT_LE(device->freeMemory(), device->capabilities().global_memory_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, MemoryContract, ::testing::ValuesIn(subjects), subjectName);
+INSTANTIATE_TEST_SUITE_P(Devices, MemoryContract, ::testing::ValuesIn(subjects()), subjectName);
 
 }  // namespace
 }  // namespace weft::test

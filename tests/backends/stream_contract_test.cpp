@@ -374,7 +374,7 @@ TEST_P(StreamContract, AssistEndsWhenDone) {
   EXPECT_EQ(values, std::vector<uint32_t>(512, 10));
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StreamContract, ::testing::ValuesIn(subjects), subjectName);
+INSTANTIATE_TEST_SUITE_P(Devices, StreamContract, ::testing::ValuesIn(subjects()), subjectName);
 
 }  // namespace
 }  // namespace weft::test
