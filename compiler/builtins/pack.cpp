@@ -78,6 +78,13 @@ void markConstant(llvm::Instruction& instruction) {
                       llvm::MDNode::get(load->getContext(), {}));
 }
 
+// OpenCL C takes every call for one that lanes must make together; of an intrinsic's LLVM keeps
+// that, and then unrolls no loop with it.
+void forgetConvergence(llvm::CallBase& call) {
+  const llvm::Function* callee = call.getCalledFunction();
+  if (callee && callee->isIntrinsic() && !callee->isConvergent()) call.setNotConvergent();
+}
+
 // What the front end says about its own target means nothing on the host.
 void cleanUp(llvm::Module& module) {
   while (!module.named_metadata_empty()) module.eraseNamedMetadata(&*module.named_metadata_begin());
@@ -99,6 +106,7 @@ void cleanUp(llvm::Module& module) {
         call->setCallingConv(llvm::CallingConv::C);
         call->removeFnAttr(llvm::Attribute::NoBuiltin);
         call->removeFnAttr("no-builtins");
+        forgetConvergence(*call);
       }
     }
   }

@@ -168,17 +168,22 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   tuning.LoopUnrolling = fully;
   Analyses analyses(machine, tuning);
   machine.registerPassBuilderCallbacks(analyses.builder);
-  if (fully && machine.getTargetTriple().isNVPTX())
-    analyses.builder.registerVectorizerStartEPCallback(
-        [](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
-          manager.addPass(UnrollShortLoops());
-        });
-  // The target has hardly any vector instructions, and cannot select some of those it might.
+  // The target has hardly any vector instructions, and cannot select some of those it might. What
+  // is made of them before loops are unrolled is what counts there; others come up behind that.
+  const auto scalarise = [](llvm::FunctionPassManager& manager) {
+    manager.addPass(llvm::ScalarizerPass());
+    manager.addPass(llvm::InstCombinePass());
+  };
+  const bool unrolls = fully && machine.getTargetTriple().isNVPTX();
+  analyses.builder.registerVectorizerStartEPCallback(
+      [=](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
+        scalarise(manager);
+        if (unrolls) manager.addPass(UnrollShortLoops());
+      });
   analyses.builder.registerOptimizerLastEPCallback(
-      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
+      [=](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
         llvm::FunctionPassManager per_function;
-        per_function.addPass(llvm::ScalarizerPass());
-        per_function.addPass(llvm::InstCombinePass());
+        scalarise(per_function);
         manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
       });
   const auto level = fully ? llvm::OptimizationLevel::O3 : llvm::OptimizationLevel::O1;

@@ -218,6 +218,12 @@ TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   const std::string body = "for (int i = 0; i < n; ++i) s += a[i] * a[i + n]; a[0] = s; }\n";
   EXPECT_GE(count(ptx(sum + body), "ld.global.f32"), 8);
   EXPECT_EQ(count(ptx(sum + "#pragma unroll 1\n" + body), "ld.global.f32"), 2);
+  // With functions in it, and vectors.
+  const std::string dots =
+      "kernel void f(global float4* a, int n) { float s = 0;\n"
+      "  for (int i = 0; i < n; ++i) s = mad(rsqrt(dot(a[i] - a[0], a[i])), 3.0f, s);\n"
+      "  a[0] = s; }\n";
+  EXPECT_GE(count(ptx(dots), "fma.rn.f32"), 16);
 }
 
 TEST_F(GpuTest, NativeFunctionsAreInstructions) {

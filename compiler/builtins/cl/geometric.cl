@@ -28,9 +28,14 @@ DEFINE_CROSS(double)
 #define NARROW_3(x) __builtin_convertvector(x, float3)
 #define NARROW_4(x) __builtin_convertvector(x, float4)
 
-#define DEFINE_DOT(n)                                                           \
-  PURE float dot(float##n x, float##n y) { return SUM_##n(x * y); }             \
-  PURE double dot(double##n x, double##n y) { return SUM_##n(x * y); }
+// Products and sums in one step where the target has it, in the same order everywhere.
+#define DOT_(x, y) ((x) * (y))
+#define DOT_2(x, y) mad((x).s0, (y).s0, (x).s1 * (y).s1)
+#define DOT_3(x, y) mad((x).s0, (y).s0, DOT_2((x).yz, (y).yz))
+#define DOT_4(x, y) mad((x).s0, (y).s0, DOT_3((x).yzw, (y).yzw))
+#define DEFINE_DOT(n)                                                     \
+  PURE float dot(float##n x, float##n y) { return DOT_##n(x, y); }        \
+  PURE double dot(double##n x, double##n y) { return DOT_##n(x, y); }
 GEOMETRIC_WIDTHS(DEFINE_DOT)
 
 // A power of two that brings `largest` near 1; 1 for zero, infinity and NaN.
@@ -44,26 +49,26 @@ INLINE double scaleFor(double largest) {
 #define DEFINE_LENGTH(n)                                                                         \
   PURE float length(float##n x) {                                                                \
     const double##n wide = WIDEN_##n(x);                                                         \
-    return (float)__builtin_elementwise_sqrt((double)SUM_##n(wide * wide));                      \
+    return (float)__builtin_elementwise_sqrt((double)DOT_##n(wide, wide));                      \
   }                                                                                              \
   PURE double length(double##n x) {                                                              \
     const double largest = LARGEST_##n(__builtin_elementwise_abs(x));                            \
     const double scale = scaleFor(largest);                                                      \
     const double##n scaled = x * scale;                                                          \
-    const double result = __builtin_elementwise_sqrt((double)SUM_##n(scaled * scaled)) / scale;  \
+    const double result = __builtin_elementwise_sqrt((double)DOT_##n(scaled, scaled)) / scale;  \
     return largest == (double)INFINITY ? (double)INFINITY : result;                              \
   }                                                                                              \
   PURE float distance(float##n x, float##n y) {                                                  \
     const double##n wide = WIDEN_##n(x) - WIDEN_##n(y);                                          \
-    return (float)__builtin_elementwise_sqrt((double)SUM_##n(wide * wide));                      \
+    return (float)__builtin_elementwise_sqrt((double)DOT_##n(wide, wide));                      \
   }                                                                                              \
   PURE double distance(double##n x, double##n y) { return length(x - y); }                       \
   PURE float fast_length(float##n x) {                                                           \
-    return __builtin_elementwise_sqrt((float)SUM_##n(x * x));                                    \
+    return __builtin_elementwise_sqrt((float)DOT_##n(x, x));                                     \
   }                                                                                              \
   PURE float fast_distance(float##n x, float##n y) { return fast_length(x - y); }                \
   PURE float##n fast_normalize(float##n x) {                                                     \
-    const float square = SUM_##n(x * x);                                                         \
+    const float square = DOT_##n(x, x);                                                          \
     return square == 0.0f ? x : x * (1.0f / __builtin_elementwise_sqrt(square));                 \
   }
 GEOMETRIC_WIDTHS(DEFINE_LENGTH)
@@ -79,7 +84,7 @@ GEOMETRIC_WIDTHS(DEFINE_LENGTH)
     const float largest = LARGEST_##n(__builtin_elementwise_abs(x));                             \
     const float##n y = largest == INFINITY ? UNIT_INFINITIES(float, n, x) : x;                   \
     const double##n wide = WIDEN_##n(y);                                                         \
-    const double square = SUM_##n(wide * wide);                                                  \
+    const double square = DOT_##n(wide, wide);                                                   \
     const float##n unit = NARROW_##n(wide / __builtin_elementwise_sqrt(square));                 \
     return (square == 0.0 ? x : unit) + NAN_OR_ZERO(float, n, x);                                \
   }                                                                                              \
@@ -87,7 +92,7 @@ GEOMETRIC_WIDTHS(DEFINE_LENGTH)
     const double largest = LARGEST_##n(__builtin_elementwise_abs(x));                            \
     const double##n y = largest == (double)INFINITY ? UNIT_INFINITIES(double, n, x) : x;         \
     const double##n scaled = y * scaleFor(LARGEST_##n(__builtin_elementwise_abs(y)));            \
-    const double square = SUM_##n(scaled * scaled);                                              \
+    const double square = DOT_##n(scaled, scaled);                                               \
     const double##n unit = scaled / __builtin_elementwise_sqrt(square);                          \
     return (square == 0.0 ? x : unit) + NAN_OR_ZERO(double, n, x);                               \
   }
