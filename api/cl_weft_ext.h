@@ -66,7 +66,8 @@ typedef cl_uint cl_split_policy_weft;
 
 /* cl_event_part_weft[]: the parts in which a kernel that has ended was run, in the order of their
  * work-groups: one for what was given to a member whole, none for what could run on the first
- * member only, and with WEFT_CHECK_SPLIT=1. CL_PROFILING_INFO_NOT_AVAILABLE before the end. */
+ * member only, and with WEFT_CHECK_SPLIT=1. Of a command buffer those of all its kernels.
+ * CL_PROFILING_INFO_NOT_AVAILABLE before the end. */
 #define CL_EVENT_PARTS_WEFT 0x10F014
 
 typedef struct {

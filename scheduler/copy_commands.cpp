@@ -7,11 +7,6 @@
 namespace weft {
 namespace {
 
-// May it run on another device than the queue's?
-bool hasMembers(const Queue& queue) {
-  return !queue.device().members().empty() && splitModeOf(queue) != SplitSetting::Mode::never;
-}
-
 class CopyCommand final : public Command {
  public:
   CopyCommand(Queue& queue, cl_command_type type, CopyWork work)
@@ -21,7 +16,7 @@ class CopyCommand final : public Command {
   void accesses(AccessList& list) override { copy_.accesses(list); }
   // A read to the host needs nothing of its queue's device.
   bool runsWhereTheBytesAre() const override {
-    return (copy_.source.object && !copy_.destination.object) || hasMembers(*queue());
+    return (copy_.source.object && !copy_.destination.object) || balances(*queue());
   }
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = copy_.make(space()); }
@@ -37,7 +32,7 @@ class FillCommand final : public Command {
 
  private:
   void accesses(AccessList& list) override { fill_.accesses(list); }
-  bool runsWhereTheBytesAre() const override { return hasMembers(*queue()); }
+  bool runsWhereTheBytesAre() const override { return balances(*queue()); }
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = fill_.make(space()); }
   void finalize(cl_int) noexcept override { fill_.drop(); }

@@ -45,6 +45,10 @@ SplitSetting::Mode splitModeOf(const Queue& queue) {
   return Knowledge::get().setting.mode;
 }
 
+bool balances(const Queue& queue) {
+  return !queue.device().members().empty() && splitModeOf(queue) != SplitSetting::Mode::never;
+}
+
 profiling::DeviceKey keyOf(const Device& device) {
   constexpr char digits[] = "0123456789abcdef";
   const port::Capabilities& capabilities = device.capabilities();

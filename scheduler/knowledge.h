@@ -33,6 +33,8 @@ struct Knowledge {
 
 // What the queue asks for, or else the user.
 SplitSetting::Mode splitModeOf(const Queue& queue);
+// May the queue's commands run on another device than its own, or on several?
+bool balances(const Queue& queue);
 
 // Confidence from which on a prediction counts as one.
 inline constexpr double trusted = 0.3;

@@ -133,12 +133,15 @@ std::array<size_t, 3> suggestLocalSize(const Queue& queue, const Kernel& kernel,
 
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
                          cl_command_type type) {
-  LaunchWork launch = LaunchWork::check(queue, kernel, range);
+  return enqueueWork(queue, type, LaunchWork::check(queue, kernel, range), waits);
+}
+
+Ref<Event> enqueueWork(Queue& queue, cl_command_type type, LaunchWork&& launch, WaitList waits) {
   const auto whole = [&](WaitList after) {
     return enqueueCommand<LaunchCommand>(after, queue, type, LaunchWork(launch));
   };
-  if (!queue.device().members().empty() && splitModeOf(queue) != SplitSetting::Mode::never) {
-    const DeviceKernel& code = *kernel.on(queue.device());
+  if (balances(queue)) {
+    const DeviceKernel code{Ref<Device>(&queue.device()), launch.build, launch.index};
     const auto experience = Experience::of({queue.device(), code, launch.record}, code);
     if (auto split = enqueueSplit(waits, queue, type, code, experience, launch.arguments,
                                   launch.record, whole))

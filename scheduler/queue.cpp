@@ -83,6 +83,16 @@ port::Stream& Queue::streamOn(const Device& member) {
   return **stream;
 }
 
+Ref<Queue> Queue::inner() {
+  const auto inner = inner_.lock();
+  if (!*inner)
+    *inner = make<Queue>(
+        context_, device_,
+        (properties_ & CL_QUEUE_PROFILING_ENABLE) | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+        property_list_);
+  return *inner;
+}
+
 // Without a lock: what comes of it may ask for a stream.
 void Queue::flush() {
   stream_->flush();

@@ -67,6 +67,10 @@ class Queue final : public HandleObject<_cl_command_queue> {
   // Of the queue's order, on a member of its device. Made on first use.
   port::Stream& streamOn(const Device& member);
 
+  // An unordered one of the same device, policy and profiling, for what a command of this queue
+  // consists of. Made on first use; the application has no part in it.
+  Ref<Queue> inner();
+
   // Blocks until everything enqueued before the call has completed in every queue of the context.
   static void finishAll(const Context& context);
 
@@ -105,6 +109,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
   std::unique_ptr<port::Stream> stream_;
   std::vector<MemberStream> member_streams_;  // parallel to the device's members
   Guarded<Tail> tail_;
+  Guarded<Ref<Queue>> inner_;
 };
 
 }  // namespace weft

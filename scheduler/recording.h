@@ -23,6 +23,8 @@ class RecordedWork : public Object {
 
   virtual void accesses(AccessList& list) const = 0;
   virtual port::Operation::Work make(Device& device, Room& room) const = 0;
+  // The same as a command of a queue of the device that it was recorded for.
+  virtual Ref<Event> enqueue(Queue& queue, WaitList waits) const = 0;
 };
 
 template <class W>
@@ -41,6 +43,14 @@ class RecordedWorkOf final : public RecordedWork {
     } else {
       return work_.make(space);
     }
+  }
+  Ref<Event> enqueue(Queue& queue, WaitList waits) const override {
+    if constexpr (std::is_same_v<W, LaunchWork>)
+      return enqueueWork(queue, CL_COMMAND_NDRANGE_KERNEL, W(work_), waits);
+    else if constexpr (std::is_same_v<W, CopyWork> || std::is_same_v<W, FillWork>)
+      return enqueueWork(queue, work_.type(), work_, waits);
+    else
+      return enqueueWork(queue, work_, waits);
   }
 
  private:

@@ -1,6 +1,8 @@
 #include "scheduler/replay.h"
 
+#include "scheduler/knowledge.h"
 #include "scheduler/state.h"
+#include "scheduler/unified_replay.h"
 
 namespace weft {
 
@@ -189,6 +191,7 @@ class ReplayCommand final : public Command {
 }  // namespace
 
 Ref<Event> enqueueRecordings(Queue& queue, const Recordings& recordings, WaitList waits) {
+  if (balances(queue)) return enqueueUnifiedReplay(queue, recordings, waits);
   Ref<Event> first, last;
   for (const Ref<Recording>& recording : recordings) {
     const WaitList before = last ? WaitList(&last, 1) : waits;

@@ -33,6 +33,14 @@ port::Location CopyEnd::in(port::MemorySpace space) const {
   return location;
 }
 
+cl_command_type CopyWork::type() const {
+  const bool from_image = isImageType(source.object->type());
+  const bool to_image = isImageType(destination.object->type());
+  if (from_image) return to_image ? CL_COMMAND_COPY_IMAGE : CL_COMMAND_COPY_IMAGE_TO_BUFFER;
+  if (to_image) return CL_COMMAND_COPY_BUFFER_TO_IMAGE;
+  return region[1] * region[2] > 1 ? CL_COMMAND_COPY_BUFFER_RECT : CL_COMMAND_COPY_BUFFER;
+}
+
 void CopyWork::accesses(AccessList& list) const {
   append(list, source, region, false);
   append(list, destination, region, true);
@@ -44,6 +52,10 @@ FillWork::FillWork(MemObject& filled, const void* pattern, size_t pattern_size,
   std::memcpy(pattern_.data(), pattern, pattern_size);
   if (!isContiguous(layout_, region_)) return;
   region_ = {region_[0] * region_[1] * region_[2], 1, 1};
+}
+
+cl_command_type FillWork::type() const {
+  return isImageType(object_->type()) ? CL_COMMAND_FILL_IMAGE : CL_COMMAND_FILL_BUFFER;
 }
 
 void FillWork::accesses(AccessList& list) const {

@@ -41,6 +41,8 @@ struct CopyWork {
   CopyEnd destination;
   Region region;
 
+  // As a command, from memory object to memory object.
+  cl_command_type type() const;
   void accesses(AccessList& list) const;
   port::Operation::Work make(port::MemorySpace space) const {
     return port::Copy{source.in(space), destination.in(space), region};
@@ -52,6 +54,7 @@ struct FillWork {
   FillWork(MemObject& filled, const void* pattern, size_t pattern_size, const RectLayout& layout,
            const Region& region);
 
+  cl_command_type type() const;
   void accesses(AccessList& list) const;
   // Points at the pattern.
   port::Operation::Work make(port::MemorySpace space) const;
@@ -148,6 +151,8 @@ struct LaunchWork {
   }
 };
 
+// As enqueueLaunch() does, of a launch that was checked for the queue's device.
+Ref<Event> enqueueWork(Queue& queue, cl_command_type type, LaunchWork&& launch, WaitList waits);
 Ref<Event> enqueueWork(Queue& queue, cl_command_type type, CopyWork work, WaitList waits);
 Ref<Event> enqueueWork(Queue& queue, cl_command_type type, FillWork work, WaitList waits);
 Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits,

@@ -1,45 +1,18 @@
 // Launches of a unified device whose members can wait for each other: the parts of the next one are
 // submitted behind those of the last one.
 #include "scheduler/executed_parts.h"
+#include "tests/scheduler/stencil_kernel.h"
 #include "tests/scheduler/unified_machine.h"
 
 namespace weft::test {
 namespace {
 
-constexpr size_t bytes = 1024 + 2, group = 16;
 constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-
-// `count` bytes from the work-item's id on, or from `distance` behind it.
-ArgumentInfo bytesOfIds(bool writes, uint32_t count, int64_t distance) {
-  ArgumentInfo argument = pointerArgument(!writes, writes);
-  argument.reads_known = argument.writes_known = true;
-  AccessStep id, constant, sum;
-  id.code = AccessCode::global_id;
-  constant.value = distance;
-  sum.code = AccessCode::add;
-  sum.a = 0;
-  sum.b = 1;
-  argument.accesses = {{!writes, writes, writes, 2, count, {id, constant, sum}}};
-  return argument;
-}
-
-// out[i + shift] = in[i] + 3 * in[i + 1] + 5 * in[i + 2]
-void apply(const uint8_t* in, uint8_t* out, size_t begin, size_t end, size_t shift) {
-  for (size_t i = begin; i < end; ++i)
-    out[i + shift] = uint8_t(in[i] + 3 * in[i + 1] + 5 * in[i + 2]);
-}
-
-template <size_t shift>
-FakeKernelInfo stencil(const char* name) {
-  return {
-      name, {bytesOfIds(false, 3, 0), bytesOfIds(true, 1, shift)}, [](const FakeLaunch& launch) {
-        apply(launch.pointer<const uint8_t>(0), launch.pointer<uint8_t>(1),
-              launch.slice.begin[0] * group, launch.slice.end[0] * group, shift);
-      }};
-}
 
 class SplitLaunchTest : public UnifiedMachine {
  protected:
+  static constexpr size_t bytes = stencil_bytes;
+
   void start(bool manual) {
     UnifiedMachine::start(manual, {stencil<0>("straight"), stencil<2>("shifted")});
     for (size_t i = 0; i < bytes; ++i) x[i] = uint8_t(i * 7 + 1), y[i] = uint8_t(i * 5 + 2);
