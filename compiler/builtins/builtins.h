@@ -59,7 +59,7 @@ std::vector<std::string> unresolvedFunctions(const llvm::Module& module);
 // The same, of a module that is lowered already: whatever is called but not defined.
 std::vector<std::string> undefinedFunctions(const llvm::Module& module);
 
-// Defines the math functions by the library's own code (cl/gpu_math.cl), for targets without SLEEF.
+// Defines the math functions by the library's own code (cl/own_*.cl), for targets without SLEEF.
 // Must follow linkBuiltins. What the library does not have stays undefined.
 llvm::Error defineOwnMath(llvm::Module& module);
 

@@ -1,5 +1,5 @@
 // Math symbols of the builtin library (cl/sleef.def) as calls of its own scalar functions
-// (cl/gpu_math.cl): "__weft_sleef_sin_u35_float4" is four of "__weft_own_sin_float".
+// (cl/own_*.cl): "__weft_sleef_sin_u35_float4" is four of "__weft_own_sin_float".
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 

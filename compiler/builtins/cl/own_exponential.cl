@@ -21,10 +21,6 @@ double __weft_own_expm1_double(double x) {
   if (e.n > 60) return scaled(1.0 + e.fraction, e.n);
   return (power_of_two(e.n) - 1.0) + scaled(e.fraction, e.n);
 }
-FLOAT1(exp)
-FLOAT1(exp2)
-FLOAT1(exp10)
-FLOAT1(expm1)
 
 double __weft_own_log_double(double x) {
   if (outside_logarithm(x)) return logarithm_outside(x);
@@ -51,10 +47,6 @@ double __weft_own_log1p_double(double x) {
   const Pair l = logarithm(one_more.hi);
   return l.hi + (l.lo + one_more.lo / one_more.hi);
 }
-FLOAT1(log)
-FLOAT1(log2)
-FLOAT1(log10)
-FLOAT1(log1p)
 
 // x is not negative; y * log(x) decides alone.
 INLINE double power_of_magnitude(double x, double y) {
@@ -83,7 +75,6 @@ double __weft_own_pow_double(double x, double y) {
   const double power = power_of_magnitude(magnitude, y);
   return odd ? COPYSIGN(power, x) : power;
 }
-FLOAT2(pow)
 
 double __weft_own_sinh_double(double x) {
   const double a = ABS(x);

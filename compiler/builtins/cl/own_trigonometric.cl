@@ -89,9 +89,6 @@ double __weft_own_sinpi_double(double x) {
   r = ordered_sum(r.hi, r.lo);
   return COPYSIGN(large ? cosine(r) : sine(r), x);
 }
-FLOAT1(sin)
-FLOAT1(cos)
-FLOAT1(tan)
 FLOAT1(sinpi)
 
 // atan(i / 8).
