@@ -21,12 +21,6 @@ using llvm::Module;
 
 constexpr unsigned local_address_space = 3;
 
-// Only kernels are seen from outside, whatever a program says is used.
-void forgetUsed(Module& module) {
-  for (const char* name : {"llvm.used", "llvm.compiler.used"})
-    if (llvm::GlobalVariable* list = module.getNamedGlobal(name)) list->eraseFromParent();
-}
-
 // A kernel that is called like a function gets a plain copy of its body for its callers.
 void separateCalledKernels(const std::vector<Function*>& kernels) {
   for (Function* kernel : kernels) {
@@ -195,7 +189,6 @@ llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::Targe
   for (Function& function : module)
     if (!function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL)
       kernels.push_back(&function);
-  forgetUsed(module);
   separateCalledKernels(kernels);
   // Keeps kernels alive through dead code elimination: only they stay external until lowered.
   normaliseLinkage(module);

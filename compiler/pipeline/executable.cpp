@@ -78,9 +78,17 @@ llvm::Expected<llvm::SmallVector<char, 0>> generateObject(llvm::Module& module,
   return object;
 }
 
+// Only kernels are seen from outside, whatever a program says is used: a list of it would pass for
+// calls through pointers. Later passes have lists of their own.
+void forgetUsed(llvm::Module& module) {
+  for (const char* name : {"llvm.used", "llvm.compiler.used"})
+    if (llvm::GlobalVariable* list = module.getNamedGlobal(name)) list->eraseFromParent();
+}
+
 }  // namespace
 
 llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& image) {
+  forgetUsed(module);
   auto machine = createMachine(machineTarget(image), options);
   if (!machine) return machine.takeError();
   if (image.target.kind != port::TargetKind::host_cpu)

@@ -250,6 +250,24 @@ TEST_F(LinkTest, PlainInlineFunctionsLink) {
   EXPECT_TRUE(result.ok) << result.log;
 }
 
+// Either by lanes or by the loop vectoriser, with the functions' vector forms.
+TEST_F(CompileTest, MathFunctionsBecomeVectors) {
+  for (const std::string call : {"exp(x)", "log(x)", "sin(x)", "cos(x)", "tan(x)", "pow(x, 0.3f)",
+                                 "erf(x)", "cbrt(x)", "atan2(x, 0.3f)", "tanh(x)"}) {
+    const auto result = build(
+        "kernel void f(global float* p) {\n"
+        "  const float x = p[get_global_id(0)];\n"
+        "  p[get_global_id(0)] = " +
+            call + ";\n}\n",
+        "-Rweft");
+    ASSERT_TRUE(result.ok) << result.log;
+    EXPECT_TRUE(contains(result.log, "lanes at once") ||
+                contains(result.log, "vectorized loop (vectorization width"))
+        << call << "\n"
+        << result.log;
+  }
+}
+
 // What is cached under one setting of the vectoriser is not taken for what another asks for.
 TEST_F(CompileTest, SaysWhatBecameVectors) {
   const std::string source =
