@@ -258,6 +258,8 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
   constexpr partition::SplitMargin none{-1e9, 0};
   bool known = false;
   Models models = this->models(known);
+  for (size_t i = 0; i < members(); ++i)
+    if (members_[i].unit_ns == 0) members_[i].unit_ns = models[i].unit_ns;
   // What one launch tells of all members, or what costs more than its parts, is measured before it
   // is divided; what else nobody has measured yet is divided in order to measure it.
   measures_alone_ =
@@ -290,6 +292,7 @@ void Division::decide() {
   records_ = seen->launches < recorded_first || seen->launches % recorded_later == 0;
   if (records_) key_ = keyOf(*build_, index_, record_);
   learns_ = mode != Mode::random;
+  for (size_t i = 0; i < members(); ++i) members_[i].unit_ns = seen->unit_ns[i];
   if (mode == Mode::random) {
     std::vector<double> weights(members());
     auto random = knowledge.random.lock();
@@ -343,6 +346,14 @@ void Division::plan() {
 
 void Division::begin() { begun_ = profiling::now() - static_cast<uint64_t>(planned_ns_); }
 
+Division::Expected Division::expected(size_t member, const Slice& slice) const {
+  const State& state = members_[member];
+  const auto units = static_cast<double>(slice.count());
+  const double execution_ns = state.unit_ns * units;
+  return {execution_ns, execution_ns * occupancy(state.member.device->capabilities(), record_,
+                                                 groupsPerBlock() * units)};
+}
+
 // While one part runs the bytes of the next one move, for those who have a memory of their own.
 std::optional<Slice> Division::next(size_t index) {
   State& state = members_[index];
@@ -366,6 +377,7 @@ void Division::finished(size_t index, const Slice& slice, uint64_t begin, uint64
   done_.push_back({index, slice});
   state.units += slice.count();
   state.busy_ns += time;
+  state.unit_ns = state.busy_ns / static_cast<double>(state.units);
   state.done_ns = now;
   state.ended = std::max(state.ended, end);
   if (!records_) return;
@@ -419,9 +431,11 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   if (Knowledge::get().setting.trace) tell(now);
   if (const auto spent = merging_ && !ran_again_ ? merging_->spent() : std::nullopt)
     Knowledge::get().store.recordTransfer(mergeKey(), merging_->bytes(), *spent);
-  if (measures_alone_) experience_->state().lock()->tried_alone = true;
-  if (!learns_) return;
   const auto seen = experience_->state().lock();
+  for (size_t i = 0; i < members(); ++i)
+    if (members_[i].units > 0) seen->unit_ns[i] = members_[i].unit_ns;
+  if (measures_alone_) seen->tried_alone = true;
+  if (!learns_) return;
   // Once is enough while nothing speaks for dividing it; later what it took tells.
   if (ran_again_ && !seen->verdict.settled()) return seen->verdict.refuse();
   if (mode_ == Verdict::Mode::alone) {

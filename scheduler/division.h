@@ -53,6 +53,13 @@ class Division {
   // What a part touches, or all of them together; `in_copies`: without what it has copies of.
   void accesses(const partition::Slice& slice, AccessList& list, bool in_copies) const;
 
+  // What a part is expected to take, by what was seen or else is predicted of the member, and in
+  // time of the whole member, of which it may keep a part busy.
+  struct Expected {
+    double execution_ns, load_ns;
+  };
+  Expected expected(size_t member, const partition::Slice& slice) const;
+
   // A part for the member, nullopt when there is none for it now.
   std::optional<partition::Slice> next(size_t member);
   // It ended after running between these times.
@@ -74,6 +81,7 @@ class Division {
     uint64_t busy_until = 0;
     uint64_t units = 0;  // done
     double busy_ns = 0;  // for them
+    double unit_ns = 0;  // expected of one
     double done_ns = 0;  // since the plan
     uint64_t ended = 0;
   };

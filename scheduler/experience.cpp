@@ -93,7 +93,9 @@ Experience::Experience(const Device& device, const DeviceKernel& code) : build_(
     });
     kinds_.push_back(static_cast<size_t>(first - members_.begin()));
   }
-  state_.lock()->alone.resize(members_.size());
+  const auto state = state_.lock();
+  state->alone.resize(members_.size());
+  state->unit_ns.resize(members_.size());
 }
 
 std::shared_ptr<Experience> Experience::of(const LaunchShape& shape, const DeviceKernel& code) {

@@ -102,8 +102,8 @@ uint64_t groupsOf(const port::LaunchRecord& record) {
   return record.group_count[0] * record.group_count[1] * record.group_count[2];
 }
 
-double occupancy(const port::Capabilities& device, const port::LaunchRecord& record) {
-  const auto groups = static_cast<double>(groupsOf(record));
+double occupancy(const port::Capabilities& device, const port::LaunchRecord& record,
+                 double groups) {
   return std::min(groups / static_cast<double>(leastGroups(device, record)), 1.0);
 }
 

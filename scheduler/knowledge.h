@@ -53,8 +53,9 @@ double estimatedItemTime(const port::Capabilities& device);
 uint64_t groupsOf(const port::LaunchRecord& record);
 // Work-groups that a device needs to be well used.
 uint64_t leastGroups(const port::Capabilities& device, const port::LaunchRecord& record);
-// The part of a device that a launch keeps busy, at most 1: so many run beside each other.
-double occupancy(const port::Capabilities& device, const port::LaunchRecord& record);
+// The part of a device that so many groups of a launch keep busy, at most 1: so many such run
+// beside each other.
+double occupancy(const port::Capabilities& device, const port::LaunchRecord& record, double groups);
 // Are they equally fast at anything?
 bool sameKind(const Device& one, const Device& another);
 

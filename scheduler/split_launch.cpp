@@ -32,7 +32,8 @@ class Part final : public LaunchCommand {
         division_(std::move(division)),
         merging_(place == Place::copies ? division_->merging() : nullptr),
         member_(member),
-        slice_(slice) {
+        slice_(slice),
+        expected_(division_->expected(member, slice)) {
     runOn(*division_->member(member).device);
     if (member != 0) State::of(context()).noteElsewhere();
   }
@@ -45,6 +46,7 @@ class Part final : public LaunchCommand {
     if (merging_) merging_->provide(*division_->member(member_).device, *this, copies_, steps_);
   }
   void begin() {
+    expect(profiling::now());
     for (const Ref<MergeStep>& step : std::exchange(steps_, {})) step->start();
     releaseGuard();
   }
@@ -64,6 +66,8 @@ class Part final : public LaunchCommand {
     if (merging_) merging_->relocate(space(), copies_, launch().arguments, room);
   }
   void finalize(cl_int status) noexcept override;
+  void expect(uint64_t now) noexcept;
+  void forgetLoad() noexcept;
 
   Merging::Copies copies_;
   std::vector<Ref<MergeStep>> steps_;
@@ -72,6 +76,8 @@ class Part final : public LaunchCommand {
   Merging* const merging_;  // the division's, where it has copies
   size_t member_;
   Slice slice_;
+  const Division::Expected expected_;
+  bool loads_ = false;  // and is counted in its member's
   bool submitted_ = false;
 };
 
@@ -87,6 +93,9 @@ class SplitLaunch final : public Command, public PartedCommand {
   void submitted() noexcept {
     if (unsubmitted_.fetch_sub(1, std::memory_order_acq_rel) == 1) letFollowersGo();
   }
+
+  // A part is expected to end then.
+  void expectPart(uint64_t end) noexcept { expectEnd(std::max(expectedEnd(), end)); }
 
   // A part that was submitted has ended: objects may not be what they were.
   void noteChange() noexcept { changed_.store(true, std::memory_order_relaxed); }
@@ -164,7 +173,26 @@ void Part::submitTo(port::Stream& stream) noexcept {
   whole->submitted();
 }
 
+// Commands that are placed meanwhile go by that.
+void Part::expect(uint64_t now) noexcept {
+  const auto load =
+      weft::State::of(context()).expectedLoad(*division_->member(member_).device).lock();
+  const double before_ns = load->remaining(now);
+  load->add(expected_.load_ns, now);
+  loads_ = true;
+  whole_->expectPart(now + static_cast<uint64_t>(before_ns + expected_.execution_ns));
+}
+
+void Part::forgetLoad() noexcept {
+  if (std::exchange(loads_, false))
+    weft::State::of(context())
+        .expectedLoad(*division_->member(member_).device)
+        .lock()
+        ->remove(expected_.load_ns, profiling::now());
+}
+
 void Part::finalize(cl_int status) noexcept {
+  forgetLoad();
   LaunchCommand::finalize(status);
   if (submitted_)
     whole_->noteChange();

@@ -63,7 +63,8 @@ class State final : public ContextState {
   bool needsStaging() const { return needs_staging_; }
   // Is one of the devices unified, so that times of kernels and transfers are worth knowing?
   bool balances() const { return balances_; }
-  // What commands that could have run on other devices, too, still have to do on this one.
+  // What this one still has to do of kernels that could have run on other devices, too, and of its
+  // parts of those that were divided.
   Guarded<partition::ExpectedLoad, BriefMutex>& expectedLoad(const Device& device) {
     return find(device).expected_load;
   }

@@ -39,6 +39,7 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   bool isMeasured() const override {
     return measures_ || Knowledge::get().setting.trace || LaunchCommand::isMeasured();
   }
+  void accesses(AccessList& list) override;
   bool forecast(AccessList& list) override;
   void ready() noexcept override;
   void finalize(cl_int status) noexcept override;
@@ -64,8 +65,14 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   double load_ns_ = 0;  // what that added
   bool placed_ = false;
   bool measures_ = false;
+  AccessList touched_;  // once that was worked out to place it
   std::vector<ExecutedPart> executed_;
 };
+
+void WholeLaunch::accesses(AccessList& list) {
+  if (touched_.empty()) return LaunchCommand::accesses(list);
+  list.insert(list.end(), touched_.begin(), touched_.end());
+}
 
 // What it reads comes to where it would run as things are. It is no load yet: it may wait for those
 // that become ready before it.
@@ -162,11 +169,10 @@ bool WholeLaunch::staysAtHome(std::span<const Candidate> candidates, double read
 }
 
 void WholeLaunch::addTransfers(std::vector<Candidate>& candidates) {
-  AccessList touched;
-  LaunchCommand::accesses(touched);
+  if (touched_.empty()) LaunchCommand::accesses(touched_);
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Device& device = *members()[i].device;
-    for (const Access& access : touched) {
+    for (const Access& access : touched_) {
       if (!access.reads) continue;
       const std::pair<size_t, size_t> range{access.begin, access.end};
       for (const auto& [source, bytes] :
@@ -199,7 +205,8 @@ void WholeLaunch::expect(uint64_t now) noexcept {
   State& state = State::of(context());
   if (member_ != 0) state.noteElsewhere();
   loaded_ = members()[member_].device;
-  load_ns_ = expected_ns_ * occupancy(loaded_->capabilities(), launch().record);
+  load_ns_ = expected_ns_ * occupancy(loaded_->capabilities(), launch().record,
+                                      static_cast<double>(groupsOf(launch().record)));
   state.expectedLoad(*loaded_).lock()->add(load_ns_, now);
   const unsigned launches =
       experience_->state().lock()->alone[experience_->kindOf(member_)].launches++;
@@ -217,6 +224,7 @@ void WholeLaunch::forgetLoad() noexcept {
 void WholeLaunch::finalize(cl_int status) noexcept {
   forgetLoad();
   if (status == CL_COMPLETE) learn();
+  touched_ = {};
   LaunchCommand::finalize(status);
 }
 

@@ -27,6 +27,7 @@ struct FakeKernelInfo {
   std::string name;
   std::vector<ArgumentInfo> arguments;
   FakeKernel function;
+  uint32_t split_hazards = 0;
 };
 
 inline ArgumentInfo pointerArgument(bool reads, bool writes) {

@@ -140,7 +140,7 @@ class UnifiedMachine : public testing::Test {
       KernelInfo& info = image->kernels.emplace_back();
       info.name = info.symbol = kernel.name;
       info.arguments = kernel.arguments;
-      info.split_hazards = hazards;
+      info.split_hazards = hazards | kernel.split_hazards;
     }
     program = make<Program>(context, std::vector<Program::DeviceBinary>{{device, image}});
     program->buildFor({device}, "", {});

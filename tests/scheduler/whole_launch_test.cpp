@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "scheduler/executed_parts.h"
+#include "tests/scheduler/stencil_kernel.h"
 #include "tests/scheduler/unified_machine.h"
 
 namespace weft::test {
@@ -13,12 +14,13 @@ class WholeLaunchTest : public UnifiedMachine {
  protected:
   void start(const char* how = "guided") {
     split = how;
-    hazards = static_cast<uint32_t>(SplitHazard::fences);  // it cannot be divided
-    UnifiedMachine::start(
-        true, {{"increment", {pointerArgument(false, true)}, [](const FakeLaunch& launch) {
-                  auto* const data = launch.pointer<uint8_t>(0);
-                  for (size_t i = 0; i < bytes; ++i) ++data[i];
-                }}});
+    const auto increment = [](const FakeLaunch& launch) {
+      auto* const data = launch.pointer<uint8_t>(0);
+      for (size_t i = 0; i < bytes; ++i) ++data[i];
+    };
+    const auto whole = static_cast<uint32_t>(SplitHazard::fences);  // it cannot be divided
+    UnifiedMachine::start(true, {{"increment", {pointerArgument(false, true)}, increment, whole},
+                                 stencil<0>("stencil")});
   }
   Ref<Buffer> zeroed() const {
     std::vector<uint8_t> zeros(bytes);
@@ -62,6 +64,34 @@ TEST_F(WholeLaunchTest, WhatDoesNotDependIsSpread) {
   const auto buffers = launchApart(*unordered, 6);
   EXPECT_EQ(launchesOn(0), 3u);
   EXPECT_EQ(launchesOn(1), 3u);
+  for (const auto& one : buffers) EXPECT_EQ(contents(*one), std::vector<uint8_t>(bytes, 1));
+}
+
+// One member is so slow at its part that all the others are done first.
+TEST_F(WholeLaunchTest, PartsOfDividedLaunchesAreLoad) {
+  compute_units = 1;
+  start();
+  measure();
+  const auto always = newQueue(0, SplitPolicy::always);
+  std::vector<uint8_t> zeros(stencil_bytes);
+  const Ref<Buffer> from = buffer(stencil_bytes, zeros.data());
+  const Ref<Buffer> to = buffer(stencil_bytes, zeros.data());
+  launchOn(*always, "stencil", {from.get(), to.get()});
+  while (pending() > 0)
+    for (const size_t i : {0, 1}) {
+      FakeDevice& fake = fakes->device(i);
+      while (fake.start()) {
+      }
+      fake.clock().advance(port::Nanoseconds(i == 0 ? 1'000'000'000 : 100'000'000'000'000'000));
+      fake.finishAny(0);
+    }
+  const auto divided = launchOn(*always, "stencil", {from.get(), to.get()});
+  for (const size_t i : {0, 1}) fakes->device(i).clearLog();
+  const auto unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  const auto buffers = launchApart(*unordered, 6);
+  ASSERT_EQ(dynamic_cast<const PartedCommand&>(*divided).executedParts().size(), 2u);
+  EXPECT_EQ(launchesOn(0), 1u + 6u);
+  EXPECT_EQ(launchesOn(1), 1u);
   for (const auto& one : buffers) EXPECT_EQ(contents(*one), std::vector<uint8_t>(bytes, 1));
 }
 
