@@ -14,6 +14,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/amd_module.h"
+#include "compiler/gpu/bare_divisions.h"
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/host_module.h"
 #include "compiler/gpu/native_math.h"
@@ -252,6 +253,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   } else {
     optimise(*gpu.module, machine, options.optimise);
     splitUnalignedVectors(*gpu.module);
+    if (!isSoftwareGpu(image.target)) bareDivisions(*gpu.module);
   }
   for (const GpuKernel& kernel : gpu.kernels)
     infoOf(image, kernel.name).private_bytes = allocaBytes(*kernel.function);

@@ -26,7 +26,6 @@ constexpr Difference differences[] = {
     {"fake", "host address", "its memory is not the host's"},
     {"gpu", "host address", "its memory is not the host's"},
     {"gpu", "alignment to pages", "the runtime promises 256 bytes"},
-    {"gpu", "import of a part of a page", "it takes whole pages in"},
     {"gpu", "partition", "a GPU is not partitioned"},
     {"gpu", "services", "only a launch that prints brings a buffer for it"},
     {"gpu", "lane context", "work-items have registers instead"},

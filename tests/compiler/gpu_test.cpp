@@ -226,6 +226,19 @@ TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   EXPECT_GE(count(ptx(dots), "fma.rn.f32"), 16);
 }
 
+// GPUs need not be kept from dividing by zero, whatever it is that decides about a divisor's
+// being 1.
+TEST_F(GpuTest, DivisionsHaveNoGuards) {
+  const std::string head = "kernel void f(global long* a, int n, long m, uint u) {\n";
+  const std::string text =
+      ptx(head + "a[0] = (int)a[1] % n + a[2] / m + (uint)a[3] / u + a[4] % (ulong)m; }\n");
+  EXPECT_EQ(count(text, "selp"), 0) << text;
+  for (const char* division : {"rem.s32", "div.s64", "div.u32", "rem.u64"})
+    EXPECT_TRUE(contains(text, division)) << text;
+  EXPECT_GE(count(ptx(head + "a[0] = a[1] / (n > 7 ? 1 : m); }\n"), "selp"), 1);
+  EXPECT_EQ(count(ptx(head + "a[0] = (ulong)a[1] / (m == -1 ? 1 : (ulong)m); }\n"), "selp"), 1);
+}
+
 TEST_F(GpuTest, NativeFunctionsAreInstructions) {
   const std::string source =
       "kernel void f(global float* a) { a[0] = native_sin(a[1]); a[2] = native_exp(a[3]);\n"
