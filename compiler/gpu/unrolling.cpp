@@ -8,13 +8,13 @@
 namespace weft::compiler {
 namespace {
 
-constexpr unsigned turns = 4;
-constexpr size_t longest_body = 64;  // instructions
+constexpr size_t longest_body = 64, short_body = 28;  // instructions
 
-bool isShort(const llvm::Loop& loop) {
+// How many turns to make one of; 1 for long bodies.
+unsigned turnsOf(const llvm::Loop& loop) {
   size_t instructions = 0;
   for (const llvm::BasicBlock* block : loop.blocks()) instructions += block->sizeWithoutDebug();
-  return instructions <= longest_body;
+  return instructions <= short_body ? 8 : instructions <= longest_body ? 4 : 1;
 }
 
 bool isSpokenFor(const llvm::Loop& loop) {
@@ -34,7 +34,8 @@ bool isSpokenFor(const llvm::Loop& loop) {
 llvm::PreservedAnalyses UnrollShortLoops::run(llvm::Function& function,
                                               llvm::FunctionAnalysisManager& analyses) {
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
-    if (loop->isInnermost() && isShort(*loop) && !isSpokenFor(*loop))
+    if (const unsigned turns = turnsOf(*loop);
+        turns > 1 && loop->isInnermost() && !isSpokenFor(*loop))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.count", turns);
   return llvm::PreservedAnalyses::all();
 }
