@@ -16,20 +16,48 @@ constexpr double roughly_balanced = 0.06;
 // Work that lies unevenly takes a few steps. When the world changes by that much, it starts again.
 constexpr unsigned most_moves = 6;
 constexpr double another_world = 1.5;
+// Two shares that differ little, and noise, could say anything.
+constexpr double steepest = 3;
+// Of a share, at first: as from equal ones to those of members of 4:1 speed.
+constexpr double most_growth = 1.6;
 constexpr double learned = 0.5;
+
+// As long as nobody knows how the work lies.
+std::vector<uint64_t> partOfTheWay(std::span<const uint64_t> from, std::span<const uint64_t> to) {
+  double part = 1;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto has = static_cast<double>(from[i]), gets = static_cast<double>(to[i]);
+    if (gets > most_growth * has) part = std::min(part, (most_growth - 1) * has / (gets - has));
+  }
+  std::vector<double> weights;
+  for (size_t i = 0; i < from.size(); ++i)
+    weights.push_back(static_cast<double>(from[i]) +
+                      part * (static_cast<double>(to[i]) - static_cast<double>(from[i])));
+  return apportion(weights, std::accumulate(from.begin(), from.end(), uint64_t{0}));
+}
 
 }  // namespace
 
+// A member takes the time of its share, and for each unit more that of one at its edge.
 std::vector<uint64_t> rebalance(std::span<const uint64_t> shares,
-                                std::span<const double> nanoseconds) {
-  std::vector<double> speeds(shares.size(), 0);
+                                std::span<const double> nanoseconds,
+                                std::span<const double> steepness) {
+  std::vector<double> edge_ns(shares.size(), 0), weights(shares.size(), 0);
+  double units = 0, rate = 0;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] == 0 || nanoseconds[i] <= 0) continue;
+    edge_ns[i] = nanoseconds[i] / static_cast<double>(shares[i]);
+    if (!steepness.empty()) edge_ns[i] *= steepness[i];
+    units += nanoseconds[i] / edge_ns[i];
+    rate += 1 / edge_ns[i];
+  }
+  if (rate == 0) return {shares.begin(), shares.end()};
   for (size_t i = 0; i < shares.size(); ++i)
-    if (shares[i] > 0 && nanoseconds[i] > 0)
-      speeds[i] = static_cast<double>(shares[i]) / nanoseconds[i];
-  const uint64_t units = std::accumulate(shares.begin(), shares.end(), uint64_t{0});
-  if (std::none_of(speeds.begin(), speeds.end(), [](double speed) { return speed > 0; }))
-    return {shares.begin(), shares.end()};
-  std::vector<uint64_t> fresh = apportion(speeds, units);
+    if (edge_ns[i] > 0)
+      weights[i] = std::max(
+          static_cast<double>(shares[i]) + (units / rate - nanoseconds[i]) / edge_ns[i], 0.0);
+  std::vector<uint64_t> fresh =
+      apportion(weights, std::accumulate(shares.begin(), shares.end(), uint64_t{0}));
   for (size_t i = 0; i < fresh.size(); ++i) {
     if (shares[i] == 0 || fresh[i] > 0) continue;
     --*std::max_element(fresh.begin(), fresh.end());
@@ -41,13 +69,31 @@ std::vector<uint64_t> rebalance(std::span<const uint64_t> shares,
 void Homes::set(std::vector<uint64_t> shares) {
   shares_ = std::move(shares);
   best_shares_.clear();
+  last_.clear();
+  before_.clear();
   best_ns_ = 0;
   launches_ = moves_ = 0;
 }
 
 void Homes::move(std::vector<uint64_t> shares) {
   shares_ = std::move(shares);
+  before_ = last_;
   launches_ = 0;
+}
+
+// Of each member's time, how much more a unit at the edge of its share counts than one of its
+// average, by what it took for its share before that.
+std::vector<double> Homes::steepness() const {
+  std::vector<double> result(last_.size(), 1);
+  if (before_.size() != last_.size()) return result;
+  for (size_t i = 0; i < last_.size(); ++i) {
+    const Done &now = last_[i], &before = before_[i];
+    if (now.units == 0 || now.units == before.units || now.busy_ns <= 0) continue;
+    const double units = static_cast<double>(now.units), more = units - double(before.units);
+    const double edge_ns = (now.busy_ns - before.busy_ns) / more;
+    result[i] = std::clamp(edge_ns / (now.busy_ns / units), 1 / steepest, steepest);
+  }
+  return result;
 }
 
 // Of the longest of the times, what the shortest of a member with a share falls short.
@@ -64,7 +110,8 @@ bool Homes::moveFrom(std::span<const double> times, double tolerance) {
   if (moves_ >= most_moves) return false;
   const double difference = spread(times);
   if (difference <= tolerance || difference >= 1) return false;
-  std::vector<uint64_t> fresh = rebalance(shares_, times);
+  std::vector<uint64_t> fresh = rebalance(shares_, times, steepness());
+  if (before_.empty()) fresh = partOfTheWay(shares_, fresh);
   if (fresh == shares_) return false;
   ++moves_;
   move(std::move(fresh));
@@ -75,6 +122,7 @@ void Homes::ended(std::span<const Done> members) {
   if (members.size() != shares_.size() || members.empty()) return;
   for (size_t i = 0; i < members.size(); ++i)
     if (members[i].units != shares_[i]) return;  // it was another's plan
+  last_.assign(members.begin(), members.end());
   // The first one moves the data.
   if (launches_++ == 0) {
     std::vector<double> busy, done;

@@ -31,18 +31,22 @@ class Homes {
  private:
   void move(std::vector<uint64_t> shares);
   double spread(std::span<const double> times) const;
+  std::vector<double> steepness() const;
   bool moveFrom(std::span<const double> times, double tolerance);
 
   std::vector<uint64_t> shares_, best_shares_;
-  std::vector<double> ends_;  // means over the launches with these shares
-  double best_ns_ = 0;        // the longest of them, with the best shares
-  unsigned launches_ = 0;     // with these shares
+  std::vector<Done> last_, before_;  // with these shares, and with those before them
+  std::vector<double> ends_;         // means over the launches with these shares
+  double best_ns_ = 0;               // the longest of them, with the best shares
+  unsigned launches_ = 0;            // with these shares
   unsigned moves_ = 0;
 };
 
 // Shares with which members that took `nanoseconds` for their units would all take the same time;
-// nobody who had units is left without. `shares` are what they were.
+// nobody who had units is left without. `shares` are what they were. `steepness`: how much more a
+// unit at the edge of a member's share takes than one of its average; none: as much.
 std::vector<uint64_t> rebalance(std::span<const uint64_t> shares,
-                                std::span<const double> nanoseconds);
+                                std::span<const double> nanoseconds,
+                                std::span<const double> steepness = {});
 
 }  // namespace weft::partition

@@ -94,7 +94,9 @@ class Guided final : public Policy {
     uint64_t given = 0;
     bool begun = false;
 
+    // How long a slice takes that is only estimated says nothing of whether it is worth its cost.
     uint64_t leastUnits() const {
+      if (!model.measured) return model.least_units;
       const double worthwhile = worth * model.slice_ns / model.costOfUnit();
       return std::max(model.least_units, static_cast<uint64_t>(worthwhile) + 1);
     }

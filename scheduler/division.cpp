@@ -216,7 +216,7 @@ void Division::accesses(const Slice& slice, AccessList& list, bool in_copies) co
   }
 }
 
-Division::Models Division::models(bool& known) const {
+Division::Models Division::models(const Experience::State& seen, bool& known) const {
   const uint64_t blocks = split_->blocks();
   const double share = static_cast<double>(blocks) / static_cast<double>(members());
   const auto items = static_cast<uint64_t>(std::max(share * itemsPerBlock(), 1.0));
@@ -235,6 +235,11 @@ Division::Models Division::models(bool& known) const {
     model.measured = time && time->confidence > trusted;
     if (model.measured) model.unit_ns = time->nanoseconds / share;
     if (model.measured) model.spread = time->spread;
+    // What the last launch took says more than slices of other sizes, from other places.
+    if (seen.unit_ns[i] > 0) {
+      model.measured = true;
+      model.unit_ns = seen.unit_ns[i];
+    }
     estimates.push_back(estimatedItemTime(capabilities) * itemsPerBlock());
   }
   partition::guessUnmeasured(result, estimates, alike());
@@ -257,7 +262,7 @@ std::unique_ptr<partition::Policy> Division::onOne(size_t member) const {
 std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, bool always) {
   constexpr partition::SplitMargin none{-1e9, 0};
   bool known = false;
-  Models models = this->models(known);
+  Models models = this->models(seen, known);
   for (size_t i = 0; i < members(); ++i)
     if (members_[i].unit_ns == 0) members_[i].unit_ns = models[i].unit_ns;
   // What one launch tells of all members, or what costs more than its parts, is measured before it

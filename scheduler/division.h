@@ -108,7 +108,7 @@ class Division {
   double groupsPerBlock() const;
   void judgeAlone(Experience::State& seen) const;
   // What is predicted of the members. `known`: each, or one like it, was measured.
-  Models models(bool& known) const;
+  Models models(const Experience::State& seen, bool& known) const;
   void predictTransfers(partition::MemberModel& model, const Device& device) const;
   std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> onOne(size_t member) const;

@@ -27,7 +27,8 @@ struct World {
       for (uint64_t unit = begin; unit < begin + shares[i]; ++unit)
         time += 1000 * cost(unit) / speeds[i];
       begin += shares[i];
-      done.push_back({shares[i], time * (1 + ((launches + i) % 2 ? noise : -noise))});
+      time *= 1 + ((launches + i) % 2 ? noise : -noise);
+      done.push_back({shares[i], time, time});
     }
     ++launches;
     return done;
@@ -49,6 +50,9 @@ TEST(Rebalance, LosesNothing) {
   EXPECT_EQ(rebalance(Shares{50, 50}, std::vector<double>{1, 1}), (Shares{50, 50}));
   EXPECT_EQ(rebalance(Shares{50, 50}, std::vector<double>{1, 4}), (Shares{80, 20}));
   EXPECT_EQ(rebalance(Shares{32, 0, 32}, std::vector<double>{1, 0, 3}), (Shares{48, 0, 16}));
+  // The second one's units are twice as long at the edge as on average.
+  EXPECT_EQ(rebalance(Shares{50, 50}, std::vector<double>{1, 4}, std::vector<double>{1, 2}),
+            (Shares{67, 33}));
   // Who was very slow keeps a unit, or nobody would ever know better.
   EXPECT_EQ(rebalance(Shares{5, 5}, std::vector<double>{1, 1000}), (Shares{9, 1}));
   EXPECT_EQ(rebalance(Shares{}, std::vector<double>{}), Shares{});
@@ -79,6 +83,19 @@ TEST(Homes, FollowWorkThatLiesUnevenly) {
   const double longest = world.run(homes, 20);
   EXPECT_LT(longest, 1.15 * (230 + 41) * 1000 / 3);
   EXPECT_EQ(std::accumulate(homes.shares().begin(), homes.shares().end(), uint64_t{0}), 64u);
+}
+
+// The slow one is at the thin end, so what it is given more is more than what it had.
+TEST(Homes, LearnHowUnevenlyWorkLies) {
+  World world{{4, 1}, [](uint64_t unit) {
+                const double x = (double(unit) + 0.5) / 48;
+                return 0.25 + 4.5 * x * (1 - x);
+              }};
+  Homes homes;
+  homes.set({24, 24});
+  world.run(homes, 3);
+  const auto done = world.launch(homes.shares());
+  EXPECT_NEAR(done[0].nanoseconds / done[1].nanoseconds, 1, 0.05);
 }
 
 TEST(Homes, DoNotFollowWhatGainsNothing) {

@@ -100,6 +100,20 @@ TEST(GuidedPolicy, KnownSpeedsTakeFewSlices) {
   EXPECT_GE(driver.given[0].slice.count(), 6000u);
 }
 
+// Estimates may be wrong by any factor: taking all of its home for being too short to be cut, the
+// slow member would be the last one by far.
+TEST(GuidedPolicy, WhatIsOnlyEstimatedBeginsWithLittle) {
+  Driver driver{{500'000, 2'000'000}, {}, {}};
+  std::vector<MemberModel> models{model(10, false), model(10, false)};
+  for (MemberModel& one : models) one.slice_ns = 10'000;
+  driver.run(*guidedPolicy(models, {32, 32}));
+  EXPECT_LE(driver.given[0].slice.count(), 4u);
+  EXPECT_LE(driver.given[1].slice.count(), 4u);
+  // Not worse than the best one alone.
+  EXPECT_LE(std::max(driver.end[0], driver.end[1]), 64 * 500'000.0);
+  driver.expectEachOnce(64);
+}
+
 TEST(GuidedPolicy, TakesOverWhatWasMisjudged) {
   // Both are believed equal; one is five times slower.
   for (const bool measured : {false, true}) {
