@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/hip/module.h"
+#include "backends/hip/relay.h"
 #include "core/error.h"
 
 namespace weft::hip {
@@ -45,6 +46,13 @@ struct Shape {
   }
 };
 
+struct Piece {
+  std::byte* source;
+  std::byte* destination;
+  size_t width;
+  size_t rows;
+};
+
 class Encoder {
  public:
   Encoder(DeviceContext& context, const Place& place, Borrowed& borrowed)
@@ -56,7 +64,9 @@ class Encoder {
 
   Status operator()(std::monostate) { return success; }
   Status operator()(const port::Launch& launch);
-  Status operator()(const port::HostCall& call) { return onHost(std::make_shared<HostPart>(call)); }
+  Status operator()(const port::HostCall& call) {
+    return onHost(stream_, std::make_shared<HostPart>(call));
+  }
   Status operator()(const port::Copy& copy);
   Status operator()(const port::Fill& fill);
 
@@ -64,14 +74,16 @@ class Encoder {
   End end(const port::Location& location, std::array<size_t, 3> region) const;
   Status direct(const Shape& shape);
   Status staged(const Shape& shape);
-  Status piece(const Shape& shape, std::byte* source, std::byte* destination, size_t width,
-               size_t rows, const StagingPool::Chunk& chunk);
+  Status relayed(const Shape& shape, size_t bytes);
+  Status piece(const Shape& shape, const Piece& piece, Relay& relay);
   Status small(const Shape& shape, const StagingPool::Chunk& chunk);
   bool touchesPinned(const End& end, const std::array<size_t, 3>& region) const;
   Status transfer(std::byte* to, size_t to_pitch, std::byte* from, size_t from_pitch, size_t width,
                   size_t rows);
-  Status onHost(const std::shared_ptr<HostPart>& part);
-  Status onHost(const HostMove& move) { return onHost(std::make_shared<HostPart>(move)); }
+  Status onHost(StreamHandle stream, const std::shared_ptr<HostPart>& part);
+  Status onHost(StreamHandle stream, const HostMove& move) {
+    return onHost(stream, std::make_shared<HostPart>(context_.runtime->crew, move));
+  }
   Status fillRow(const port::Fill& fill);
   Status fillByDoubling(std::byte* at, const port::Fill& fill);
 
@@ -143,26 +155,35 @@ Status Encoder::staged(const Shape& shape) {
     for (size_t z = 0; z < region[2]; ++z) {
       const HostMove move{to.at(0, z),    to.row_pitch, from.at(0, z),
                           from.row_pitch, region[0],    region[1]};
-      if (const Status status = onHost(move); status != success) return status;
+      if (const Status status = onHost(stream_, move); status != success) return status;
     }
     return success;
   }
-  const auto chunk = context_.runtime->staging.take(region[0] * region[1] * region[2]);
+  const size_t bytes = region[0] * region[1] * region[2];
+  if (bytes > StagingPool::small_bytes || region[2] != 1 ||
+      touchesPinned(from.pageable ? from : to, region))
+    return relayed(shape, bytes);
+  const auto chunk = context_.runtime->staging.take(bytes);
   borrowed_.chunks.push_back(chunk);
-  if (chunk.bytes == StagingPool::small_bytes && region[2] == 1 &&
-      !touchesPinned(from.pageable ? from : to, region))
-    return small(shape, chunk);
-  const size_t width = std::min(region[0], chunk.bytes);
-  const size_t rows = std::max<size_t>(1, chunk.bytes / region[0]);
+  return small(shape, chunk);
+}
+
+// In pieces of whole rows, or of one row's bytes.
+Status Encoder::relayed(const Shape& shape, size_t bytes) {
+  const auto& [region, from, to] = shape;
+  Relay relay(context_, stream_, borrowed_,
+              from.pageable ? Relay::Direction::to_device : Relay::Direction::to_host, bytes);
+  Status status = relay.begin();
+  const size_t width = std::min(region[0], relay.pieceBytes());
+  const size_t rows = std::max<size_t>(1, relay.pieceBytes() / region[0]);
   for (size_t z = 0; z < region[2]; ++z)
     for (size_t y = 0; y < region[1]; y += rows)
-      for (size_t x = 0; x < region[0]; x += width) {
-        const Status status =
-            piece(shape, from.at(y, z) + x, to.at(y, z) + x, std::min(width, region[0] - x),
-                  std::min(rows, region[1] - y), chunk);
-        if (status != success) return status;
-      }
-  return success;
+      for (size_t x = 0; x < region[0] && status == success; x += width)
+        status = piece(shape,
+                       {from.at(y, z) + x, to.at(y, z) + x, std::min(width, region[0] - x),
+                        std::min(rows, region[1] - y)},
+                       relay);
+  return status == success ? relay.end() : status;
 }
 
 // Where only a part of it is pinned, the device may use that part at any time.
@@ -183,14 +204,14 @@ Status Encoder::small(const Shape& shape, const StagingPool::Chunk& chunk) {
     const HostMove move{chunk.host, width, from.address, from_pitch, width, rows};
     if (!place_.held && place_.order.idle())
       move.run();
-    else if (const Status status = onHost(move); status != success)
+    else if (const Status status = onHost(stream_, move); status != success)
       return status;
     return transfer(to.address, to_pitch, chunk.host, width, width, rows);
   }
   const Status status = transfer(chunk.host, width, from.address, from_pitch, width, rows);
   if (status != success) return status;
   const HostMove move{to.address, to_pitch, chunk.host, width, width, rows};
-  borrowed_.last_part = std::make_shared<HostPart>(move);
+  borrowed_.last_part = std::make_shared<HostPart>(context_.runtime->crew, move);
   place_.order.leave(borrowed_.last_part);
   return success;
 }
@@ -201,25 +222,31 @@ Status Encoder::transfer(std::byte* to, size_t to_pitch, std::byte* from, size_t
   return api_.memcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, copy_default, stream_);
 }
 
-Status Encoder::piece(const Shape& shape, std::byte* source, std::byte* destination, size_t width,
-                      size_t rows, const StagingPool::Chunk& chunk) {
+Status Encoder::piece(const Shape& shape, const Piece& piece, Relay& relay) {
+  const auto& [source, destination, width, rows] = piece;
   const size_t source_pitch = rows > 1 ? shape.source.row_pitch : width;
   const size_t destination_pitch = rows > 1 ? shape.destination.row_pitch : width;
-  if (shape.source.pageable) {
-    const Status status = onHost({chunk.host, width, source, source_pitch, width, rows});
-    if (status != success) return status;
-    return transfer(destination, destination_pitch, chunk.host, width, width, rows);
-  }
-  const Status status = transfer(chunk.host, width, source, source_pitch, width, rows);
+  std::byte* chunk = nullptr;
+  Status status = relay.take(chunk);
   if (status != success) return status;
-  return onHost({destination, destination_pitch, chunk.host, width, width, rows});
+  if (shape.source.pageable)
+    status = onHost(relay.side(), {chunk, width, source, source_pitch, width, rows});
+  else
+    status = transfer(chunk, width, source, source_pitch, width, rows);
+  if (status == success) status = relay.hand();
+  if (status != success) return status;
+  if (shape.source.pageable)
+    status = transfer(destination, destination_pitch, chunk, width, width, rows);
+  else
+    status = onHost(relay.side(), {destination, destination_pitch, chunk, width, width, rows});
+  return status == success ? relay.give() : status;
 }
 
-Status Encoder::onHost(const std::shared_ptr<HostPart>& part) {
+Status Encoder::onHost(StreamHandle stream, const std::shared_ptr<HostPart>& part) {
   borrowed_.parts.push_back(part);
   place_.order.add(part);
   const auto run = [](void* given) { static_cast<HostPart*>(given)->run(); };
-  return api_.launchHostFunc(stream_, run, part.get());
+  return api_.launchHostFunc(stream, run, part.get());
 }
 
 template <class T>
@@ -290,6 +317,10 @@ void giveBack(DeviceContext& context, Borrowed& borrowed) noexcept {
   borrowed.last_part = nullptr;
   for (const auto& chunk : borrowed.chunks) context.runtime->staging.give(chunk);
   borrowed.chunks.clear();
+  for (StreamHandle stream : borrowed.side_streams) context.side_streams.give(stream);
+  borrowed.side_streams.clear();
+  for (EventHandle event : borrowed.plain_events) context.plain_events.give(event);
+  borrowed.plain_events.clear();
   for (const PrintBuffer& buffer : borrowed.print_buffers) context.print_buffers.give(buffer);
   borrowed.print_buffers.clear();
 }

@@ -13,6 +13,8 @@ namespace weft::hip {
 // What an operation borrows until it has finished.
 struct Borrowed {
   std::vector<StagingPool::Chunk> chunks;
+  std::vector<StreamHandle> side_streams;
+  std::vector<EventHandle> plain_events;
   std::vector<std::shared_ptr<HostPart>> parts;
   std::shared_ptr<HostPart> last_part;  // to be run when the operation has ended
   std::vector<PrintBuffer> print_buffers;

@@ -1,15 +1,8 @@
 #include "backends/hip/host_order.h"
 
-#include <cstring>
-
 #include "core/reaper.h"
 
 namespace weft::hip {
-
-void HostMove::run() const noexcept {
-  for (size_t row = 0; row < rows; ++row)
-    std::memmove(destination + row * destination_pitch, source + row * source_pitch, width);
-}
 
 void HostPart::run() noexcept {
   const std::lock_guard once(running_);
@@ -22,7 +15,7 @@ void HostPart::run() noexcept {
     const RuntimeScope scope;
     call_->function(call_->user);
   } else {
-    move_.run();
+    crew_->copy(move_);
   }
   done_.store(true, std::memory_order_release);
 }

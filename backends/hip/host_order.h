@@ -7,25 +7,15 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/hip/copy_crew.h"
 #include "core/ports/device.h"
 
 namespace weft::hip {
 
-struct HostMove {
-  std::byte* destination;
-  size_t destination_pitch;
-  const std::byte* source;
-  size_t source_pitch;
-  size_t width;
-  size_t rows;
-
-  void run() const noexcept;
-};
-
 // What the host does for one operation, once: a move, or a call.
 class HostPart {
  public:
-  explicit HostPart(const HostMove& move) : move_(move) {}
+  HostPart(CopyCrew& crew, const HostMove& move) : crew_(&crew), move_(move) {}
   explicit HostPart(const port::HostCall& call) : call_(&call) {}
 
   // First what it was made to follow. A second call waits for the first, and does nothing.
@@ -36,6 +26,7 @@ class HostPart {
 
  private:
   friend class HostOrder;
+  CopyCrew* crew_ = nullptr;
   HostMove move_{};
   const port::HostCall* call_ = nullptr;  // the operation's
   std::vector<std::shared_ptr<HostPart>> before_;

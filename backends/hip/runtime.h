@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/hip/copy_crew.h"
 #include "backends/hip/provider.h"
 #include "core/guarded.h"
 
@@ -105,6 +106,7 @@ struct Runtime {
   HostRegistry registry{api};
   WordPool words{api};
   StagingPool staging{api};
+  CopyCrew crew;
 };
 
 }  // namespace weft::hip

@@ -46,6 +46,35 @@ TEST_P(CopyTest, CopiesOrdinaryMemoryBothWays) {
   }
 }
 
+// Submitted at once, so that pieces of several copies are under way, of one stream and of two.
+TEST_P(CopyTest, LargeCopiesKeepTheirOrder) {
+  constexpr size_t count = 3 << 20, rounds = 3;
+  const auto other = device->createStream(port::Order::in_order);
+  port::Stream* const streams[] = {stream.get(), other.get()};
+  const auto first = numbers(count);
+  std::vector<uint32_t> second(first.rbegin(), first.rend());
+  std::vector<std::unique_ptr<port::Memory>> memories;
+  std::vector<std::vector<uint32_t>> results(2 * rounds, std::vector<uint32_t>(count));
+  std::vector<std::unique_ptr<TestOperation>> operations;
+  const auto submit = [&](port::Stream& to, const port::Operation::Work& work) {
+    operations.push_back(std::make_unique<TestOperation>(work));
+    to.submit(*operations.back());
+  };
+  for (size_t i = 0; i < 2; ++i) memories.push_back(device->allocate(count * 4, 128));
+  for (size_t i = 0; i < 2 * rounds; ++i) {
+    port::Stream& to = *streams[i % 2];
+    submit(to, copyToDevice((i / 2 % 2 ? second : first).data(), *memories[i % 2], count * 4));
+    submit(to, copyToHost(*memories[i % 2], results[i].data(), count * 4));
+  }
+  for (port::Stream* to : streams) to->flush();
+  for (auto& operation : operations) {
+    ASSERT_TRUE(operation->wait());
+    ASSERT_EQ(operation->status, 0);
+  }
+  for (size_t i = 0; i < 2 * rounds; ++i)
+    EXPECT_TRUE(results[i] == (i / 2 % 2 ? second : first)) << i;
+}
+
 // Whole pages, as import() wants them for memory that kernels use in place.
 class Pages {
  public:
