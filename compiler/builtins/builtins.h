@@ -63,6 +63,10 @@ std::vector<std::string> undefinedFunctions(const llvm::Module& module);
 // Must follow linkBuiltins. What the library does not have stays undefined.
 llvm::Error defineOwnMath(llvm::Module& module);
 
+// Before linkBuiltins, for such targets: functions of which the library has a form that needs no
+// double, or less of what completes SLEEF's.
+void useOwnMath(llvm::Module& module);
+
 // For targets whose work-items run at the same time: the functions of work-groups and sub-groups
 // become calls of the library's own (cl/own_work_group.cl, cl/own_sub_group.cl). To be followed by
 // linkBuiltins.

@@ -273,7 +273,10 @@ llvm::StringSet<> definedFunctions(const llvm::Module& module) {
 llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
   const bool is_spirv = target.kind == port::TargetKind::spirv;
   const llvm::StringSet<> own = definedFunctions(module);
-  if (is_spirv) useStandardFunctions(module, own);
+  if (is_spirv)
+    useStandardFunctions(module, own);
+  else
+    useOwnMath(module);
   useOwnGroupFunctions(module);
   if (llvm::Error error = linkBuiltins(module)) return error;
   if (is_spirv) useStandardFunctions(module, own);

@@ -252,6 +252,27 @@ TEST_F(GpuTest, NativeFunctionsAreInstructions) {
   EXPECT_EQ(count(ptx(cosine, "-cl-fast-relaxed-math"), "cos.approx"), 2);
 }
 
+// Doubles are slow on many GPUs.
+TEST_F(GpuTest, FunctionsOfFloatNeedNoDoubles) {
+  std::string source;
+  const auto define = [&](const std::string& name, const char* parameters, const char* arguments) {
+    source += "kernel void k_" + name + "(" + parameters + ") { *a = " + name + arguments + "; }\n";
+  };
+  for (const char* name :
+       {"exp",   "exp2",   "exp10",  "expm1",  "log",   "log2",     "log10",     "log1p",
+        "sin",   "cos",    "tan",    "sinpi",  "cospi", "tanpi",    "asin",      "acos",
+        "atan",  "asinpi", "acospi", "atanpi", "sinh",  "cosh",     "tanh",      "asinh",
+        "acosh", "atanh",  "cbrt",   "erf",    "erfc",  "half_exp", "half_log2", "half_cos"})
+    define(name, "global float3* a", "(*a)");
+  for (const char* name : {"pow", "powr", "atan2", "atan2pi", "hypot", "half_powr"})
+    define(name, "global float* a", "(*a, a[1])");
+  for (const char* name : {"pown", "rootn"}) define(name, "global float2* a, int2 n", "(*a, n)");
+  define("sincos", "global float4* a", "(*a, a + 1)");
+  const std::string text = ptx(source);
+  EXPECT_EQ(count(text, ".f64"), 0) << text;
+  EXPECT_EQ(count(text, ".visible .entry"), 41);
+}
+
 TEST_F(GpuTest, WorkGroupFunctionsShuffleWithinAWarp) {
   const Image image = gpuImage(
       "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"

@@ -107,9 +107,3 @@ double __weft_own_atanh_double(double x) {
   const double a = ABS(x);
   return COPYSIGN(0.5 * __weft_own_log1p_double(2.0 * a / (1.0 - a)), x);
 }
-FLOAT1(sinh)
-FLOAT1(cosh)
-FLOAT1(tanh)
-FLOAT1(asinh)
-FLOAT1(acosh)
-FLOAT1(atanh)

@@ -1,5 +1,6 @@
-// Exponentials, logarithms and powers of float, in float. Largest errors in ULP: exp 1.1, exp2 0.9,
-// exp10 1.0, expm1 1.5, log 1.0, log2 1.2, log10 1.0, log1p 1.5, pow 2.5.
+// Exponentials, logarithms and hyperbolic functions of float, in float. Largest errors in ULP:
+// exp 1.1, exp2 0.9, exp10 1.0, expm1 1.5, log 1.0, log2 1.2, log10 1.0, log1p 1.5, sinh and
+// cosh 1.7, tanh 1.6, asinh and acosh 2.1, atanh 2.3.
 #include "own_float.def"
 
 float __weft_own_exp_float(float x) {
@@ -46,60 +47,62 @@ float __weft_own_log10_float(float x) {
   const float sum = FMA(l.f, LOG10E_HI, FMA(l.exponent, LOG10_2_LO, low));
   return with_ends(x, FMA(l.exponent, LOG10_2_HI, sum));
 }
-float __weft_own_log1p_float(float x) {
-  const float sum = 1.0f + x;
-  const int exponent = (AS(int, sum) - AS(int, ROOT_OF_HALF)) >> 23;
-  // 1 + f = (1 + x) / 2^exponent, by four at first, because that is a normal number.
-  const float factor = AS(float, (129 - exponent) << 23);
-  const float f = exponent == 0 ? x : FMA(0.25f * x, factor, FMA(0.25f, factor, -1.0f));
-  const float e = float_of(exponent);
-  const float y = FMA(e, LN2_HI, f + FMA(e, LN2_LO, logarithm_tail(f)));
-  return COPYSIGN(with_ends(sum, y), x);
+float __weft_own_log1p_float(float x) { return logarithm_of_sum(x); }
+
+// e^x / 2 for x >= 0.
+INLINE float half_exponential(float x) {
+  const Exponential e = reduced_exponential(clamped(x, 0.0f, 91.0f));
+  return scaled(1.0f + e.fraction, e.n - 1);
+}
+float __weft_own_sinh_float(float x) {
+  const float a = ABS(x), z = x * x;
+  float p = FMA(0x1.712fep-19f, z, 0x1.a03d6p-13f);
+  p = FMA(p, z, 0x1.1110b8p-7f);
+  p = FMA(p, z, 0x1.555556p-3f);
+  const float e = half_exponential(a);
+  const float near = FMA(p, z * x, x), far = COPYSIGN(FMA(-0.25f, 1.0f / e, e), x);
+  return a < 1.0f ? near : far;
+}
+float __weft_own_cosh_float(float x) {
+  const float e = half_exponential(ABS(x));
+  return FMA(0.25f, 1.0f / e, e);
+}
+float __weft_own_tanh_float(float x) {
+  const float a = ABS(x), z = x * x;
+  float p = FMA(-0x1.575d44p-8f, z, 0x1.4cbce2p-6f);
+  p = FMA(p, z, -0x1.b7aad8p-5f);
+  p = FMA(p, z, 0x1.110584p-3f);
+  p = FMA(p, z, -0x1.55554p-2f);
+  const float e = half_exponential(clamped(2.0f * a, 0.0f, 20.0f));
+  const float near = FMA(p, z * x, x), far = COPYSIGN(1.0f - 1.0f / (e + 0.5f), x);
+  return a < 0.55f ? near : far;
+}
+// From here on asinh and acosh are log(2x) to the last bit.
+#define LOGARITHMIC 0x1p40f
+float __weft_own_asinh_float(float x) {
+  const float a = ABS(x), square = a * a;
+  const bool far = a > LOGARITHMIC;
+  const float sum = FMA(square, 1.0f / (1.0f + SQRT(1.0f + square)), a);
+  const float y = logarithm_of_sum(far ? a : sum);
+  return COPYSIGN(far ? y + LN2_HI : y, x);
+}
+float __weft_own_acosh_float(float x) {
+  const float t = x - 1.0f;
+  const bool far = x > LOGARITHMIC;
+  const Pair v = root(FMA(t, t, 2.0f * t));
+  const float y = logarithm_of_sum(far ? x : t + v.hi + v.lo);
+  return x < 1.0f ? (float)NAN : far ? y + LN2_HI : y;
+}
+float __weft_own_atanh_float(float x) {
+  const float a = ABS(x), twice = 2.0f * a;
+  const float sum = FMA(twice * a, 1.0f / (1.0f - a), twice);
+  const float y = COPYSIGN(0.5f * logarithm_of_sum(sum), x);
+  return a > 1.0f ? (float)NAN : y;
 }
 
-// log2(x) of a finite positive number, right to some 2^-34 of it.
-INLINE Pair binary_logarithm(float x) {
-  const bool small = x < FLT_MIN;
-  const int least = AS(int, ROOT_OF_HALF);
-  const int bits = AS(int, small ? x * 0x1p25f : x) - least;
-  const float exponent = float_of((bits >> 23) - (small ? 25 : 0));
-  // log(m) = 2 atanh(s), s = f / (2 + f).
-  const float f = AS(float, (bits & 0x7fffff) + least) - 1.0f;
-  const float base = 2.0f + f, base_rest = f - (base - 2.0f);
-  const float inverse = 1.0f / base;
-  const float s = f * inverse;
-  const float s_rest = inverse * FMA(-s, base_rest, FMA(-s, base, f));
-  const float z = s * s;
-  float p = FMA(0x1.549d62p-2f, z, 0x1.a60036p-2f);
-  p = FMA(p, z, 0x1.27769ap-1f);
-  p = FMA(p, z, 0x1.ec709ep-1f);
-  Pair y = exact_product(s, 2.0f * LOG2E_HI);
-  y.lo += FMA(s * z, p, FMA(s, 2.0f * LOG2E_LO, s_rest * FMA(z, 2.0f * LOG2E_HI, 2.0f * LOG2E_HI)));
-  const Pair sum = ordered_sum(exponent, y.hi);
-  return ordered_sum(sum.hi, sum.lo + y.lo);
-}
-// 2^(x * y) for x from binary_logarithm or infinite.
-INLINE float power_of_two(Pair x, float y) {
-  Pair product = exact_product(x.hi, y);
-  product.lo = FMA(x.lo, y, product.lo);
-  const bool inside = ABS(product.hi) < 160.0f;  // else the low part may be NaN
-  const float high = clamped(product.hi, -160.0f, 160.0f);
-  const Integer n = nearest(high, 1.0f);
-  const float fraction = (high - n.value) + (inside ? product.lo : 0.0f);
-  return scaled(power_of_fraction(fraction), n.number);
-}
-float __weft_own_pow_float(float x, float y) {
-  const float magnitude = ABS(x);
-  Pair logarithm = binary_logarithm(magnitude);
-  logarithm.hi = magnitude == 0.0f ? -INF : magnitude == INF ? INF : logarithm.hi;
-  const float power = power_of_two(logarithm, y);
-  const bool integral = y == __builtin_elementwise_trunc(y);
-  const float halved = y * 0.5f;
-  const bool odd = integral && halved != __builtin_elementwise_trunc(halved);
-  float result = odd ? COPYSIGN(power, x) : power;
-  result = x < 0.0f && !integral && magnitude < INF ? (float)NAN : result;
-  // -1 to an infinite power is 1.
-  result = magnitude == 1.0f && ABS(y) == INF ? 1.0f : result;
-  result = x != x || y != y ? x + y : result;
-  return x == 1.0f || y == 0.0f ? 1.0f : result;
-}
+// In place of what completes SLEEF's.
+OWN1(log1p)
+OWN1(sinh)
+OWN1(cosh)
+OWN1(asinh)
+OWN1(acosh)

@@ -31,8 +31,6 @@ double __weft_own_hypot_double(double x, double y) {
   const double p = a * up, q = b * up;
   return SQRT(FMA(p, p, q * q)) * back;
 }
-FLOAT1(cbrt)
-FLOAT2(hypot)
 
 // e^(-x^2).
 INLINE double bell(double x) {
@@ -69,8 +67,6 @@ double __weft_own_erfc_double(double x) {
   if (x >= 0.7) return complement_fraction(x);
   return x < 0.0 ? 1.0 + __weft_own_erf_double(-x) : 1.0 - error_series(x);
 }
-FLOAT1(erf)
-FLOAT1(erfc)
 
 // log(gamma(x)) for x >= 10, by Stirling's series.
 INLINE Pair stirling(double x) {

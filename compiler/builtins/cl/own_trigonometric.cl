@@ -89,7 +89,6 @@ double __weft_own_sinpi_double(double x) {
   r = ordered_sum(r.hi, r.lo);
   return COPYSIGN(large ? cosine(r) : sine(r), x);
 }
-FLOAT1(sinpi)
 
 // atan(i / 8).
 __constant static const Pair eighths[] = {
@@ -142,7 +141,3 @@ double __weft_own_asin_double(double x) {
 double __weft_own_acos_double(double x) {
   return 2.0 * __weft_own_atan2_double(SQRT(1.0 - x), SQRT(1.0 + x));
 }
-FLOAT1(atan)
-FLOAT1(asin)
-FLOAT1(acos)
-FLOAT2(atan2)

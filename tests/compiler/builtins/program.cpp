@@ -72,6 +72,7 @@ Program::Program(const std::string& name, const std::string& features, MathSourc
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = loadModule(name, *context);
   const auto machine = makeMachine(features);
+  if (math == MathSource::own) compiler::useOwnMath(*module);
   if (llvm::Error error = compiler::linkBuiltins(*module)) fail(llvm::toString(std::move(error)));
   if (math == MathSource::own)
     if (llvm::Error error = compiler::defineOwnMath(*module))

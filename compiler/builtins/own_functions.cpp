@@ -1,0 +1,43 @@
+// Functions of OpenCL C as calls of the library's own: "_Z21work_group_reduce_addi" is
+// "_Z32__weft_own_work_group_reduce_addi". Those of groups are for devices that run a group's
+// work-items side by side (cl/own_work_group.cl, cl/own_sub_group.cl), those of math for GPUs.
+#include <llvm/IR/Module.h>
+
+#include "compiler/builtins/builtins.h"
+#include "compiler/builtins/library.h"
+
+namespace weft::compiler {
+namespace {
+
+enum class Kind { group, math };
+
+Kind kindOf(llvm::StringRef name) {
+  const bool of_group = name.starts_with("work_group_") || name.starts_with("sub_group_") ||
+                        name.starts_with("get_sub_group_") ||
+                        name.starts_with("get_num_sub_groups");
+  return of_group ? Kind::group : Kind::math;
+}
+
+// Empty for what is no function of the kind.
+std::string ownName(llvm::StringRef symbol, Kind kind) {
+  size_t length = 0;
+  if (!symbol.consume_front("_Z") || symbol.consumeInteger(10, length)) return {};
+  if (length > symbol.size() || kindOf(symbol.take_front(length)) != kind) return {};
+  const std::string name = "__weft_own_" + symbol.take_front(length).str();
+  return "_Z" + std::to_string(name.size()) + name + symbol.drop_front(length).str();
+}
+
+void useOwn(llvm::Module& module, Kind kind) {
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.use_empty()) continue;
+    const std::string name = ownName(function.getName(), kind);
+    if (findBuiltinModule(name)) function.setName(name);
+  }
+}
+
+}  // namespace
+
+void useOwnGroupFunctions(llvm::Module& module) { useOwn(module, Kind::group); }
+void useOwnMath(llvm::Module& module) { useOwn(module, Kind::math); }
+
+}  // namespace weft::compiler
