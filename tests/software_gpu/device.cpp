@@ -19,6 +19,19 @@ std::string setting(const char* name) {
   return text ? text : "";
 }
 
+// One for each device.
+std::vector<double> numbers(const std::string& text) {
+  std::vector<double> list;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) list.push_back(std::atof(part.c_str()));
+  return list;
+}
+
+double of(int ordinal, const std::vector<double>& list, double otherwise) {
+  const auto i = static_cast<size_t>(ordinal);
+  return i < list.size() && list[i] > 0 ? list[i] : otherwise;
+}
+
 void readFaults(const std::string& text, Faults& faults) {
   struct Row {
     const char* name;
@@ -50,18 +63,16 @@ Settings Settings::fromEnvironment(Faults& faults) {
   if (const long n = std::atol(setting("WEFT_SOFTWARE_GPU_MEMORY").c_str()); n > 0)
     result.memory_bytes = static_cast<size_t>(n) << 20;
   result.link_bytes_per_ns = std::atof(setting("WEFT_SOFTWARE_GPU_LINK").c_str()) * 1e-3;
-  std::istringstream speeds(setting("WEFT_SOFTWARE_GPU_SPEED"));
-  for (std::string speed; std::getline(speeds, speed, ',');)
-    result.speeds.push_back(std::atof(speed.c_str()) > 0 ? std::atof(speed.c_str()) : 1);
+  result.speeds = numbers(setting("WEFT_SOFTWARE_GPU_SPEED"));
+  result.group_ns = numbers(setting("WEFT_SOFTWARE_GPU_GROUP_NS"));
+  if (setting("WEFT_SOFTWARE_GPU_PROFILE") == "hump") result.profile = Pace::Profile::hump;
   readFaults(setting("WEFT_SOFTWARE_GPU_FAULTS"), faults);
   return result;
 }
 
 Device::Device(int ordinal, const Settings& settings, const SharedBlock& host)
     : ordinal_(ordinal),
-      speed_(static_cast<size_t>(ordinal) < settings.speeds.size()
-                 ? settings.speeds[static_cast<size_t>(ordinal)]
-                 : 1),
+      pace_(of(ordinal, settings.speeds, 1), of(ordinal, settings.group_ns, 0), settings.profile),
       host_(host),
       memory_("software-gpu-memory", settings.memory_bytes, false) {}
 

@@ -10,6 +10,7 @@
 
 #include "tests/software_gpu/faults.h"
 #include "tests/software_gpu/memory.h"
+#include "tests/software_gpu/pace.h"
 #include "tests/software_gpu/processor.h"
 
 namespace weft::software {
@@ -23,6 +24,8 @@ struct Settings {
   size_t memory_bytes = size_t(1) << 30;  // each
   double link_bytes_per_ns = 0;           // 0: as fast as it can
   std::vector<double> speeds;             // of kernels, by device; missing ones are 1
+  std::vector<double> group_ns;           // of a work-group, by device; missing ones: it is run
+  Pace::Profile profile = Pace::Profile::flat;
 
   static Settings fromEnvironment(Faults& faults);
 };
@@ -39,7 +42,7 @@ class Device {
   Device(int ordinal, const Settings& settings, const SharedBlock& host);
 
   int ordinal() const { return ordinal_; }
-  double speed() const { return speed_; }
+  Pace& pace() { return pace_; }
   const SharedBlock& memory() const { return memory_; }
   Heap& heap() { return heap_; }
   // Starts it when it is first asked for. Throws.
@@ -54,7 +57,7 @@ class Device {
 
  private:
   const int ordinal_;
-  const double speed_;
+  Pace pace_;
   const SharedBlock& host_;
   SharedBlock memory_;
   Heap heap_{memory_};

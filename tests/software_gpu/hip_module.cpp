@@ -1,11 +1,9 @@
 // Modules and launches.
 #include <elf.h>
 
-#include <chrono>
 #include <cstdio>
 #include <list>
 #include <string>
-#include <thread>
 
 #include "tests/software_gpu/hip.h"
 
@@ -73,16 +71,14 @@ bool fits(const std::array<uint32_t, 3>& grid, const std::array<uint32_t, 3>& bl
 void execute(Stream& stream, const LaunchRequest& request) {
   Device& device = stream.device();
   if (device.lost()) return;
+  const bool fails = machine().faults.kernels.strikes();
+  if (!fails && device.pace().isSet()) return device.pace().spend(request);
   const Nanoseconds start = now();
-  if (machine().faults.kernels.strikes() || stream.socket() < 0 ||
-      !launchAndWait(stream.socket(), request)) {
+  if (fails || stream.socket() < 0 || !launchAndWait(stream.socket(), request)) {
     device.lose();
     return;
   }
-  const auto took = static_cast<double>(now() - start);
-  if (device.speed() < 1)
-    std::this_thread::sleep_for(
-        std::chrono::duration<double, std::nano>(took / device.speed() - took));
+  device.pace().stretch(now() - start);
 }
 
 }  // namespace

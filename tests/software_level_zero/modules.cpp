@@ -1,12 +1,10 @@
 // Modules: the SPIR-V that the driver is given, compiled for the host.
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <span>
 #include <string_view>
-#include <thread>
 
 #include <spirv-tools/libspirv.hpp>
 
@@ -151,14 +149,13 @@ ze_result_t handKernel(const ZeModule& module, const std::string& symbol, const 
 }
 
 void execute(Stream& stream, const LaunchRequest& request) {
+  Device& device = stream.device();
+  const bool fails = machine().faults.kernels.strikes();
+  if (!fails && device.pace().isSet()) return device.pace().spend(request);
   const Nanoseconds start = now();
-  if (machine().faults.kernels.strikes() || stream.socket() < 0 ||
-      !launchAndWait(stream.socket(), request))
-    return stream.device().lose();
-  const auto took = static_cast<double>(now() - start);
-  const double speed = stream.device().speed();
-  if (speed < 1)
-    std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(took / speed - took));
+  if (fails || stream.socket() < 0 || !launchAndWait(stream.socket(), request))
+    return device.lose();
+  device.pace().stretch(now() - start);
 }
 
 }  // namespace
