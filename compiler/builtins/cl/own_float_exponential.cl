@@ -74,8 +74,8 @@ float __weft_own_tanh_float(float x) {
   p = FMA(p, z, 0x1.110584p-3f);
   p = FMA(p, z, -0x1.55554p-2f);
   const float e = half_exponential(clamped(2.0f * a, 0.0f, 20.0f));
-  const float near = FMA(p, z * x, x), far = COPYSIGN(1.0f - 1.0f / (e + 0.5f), x);
-  return a < 0.55f ? near : far;
+  const float near = FMA(p, z * a, a), far = 1.0f - 1.0f / (e + 0.5f);
+  return COPYSIGN(a < 0.55f ? near : far, x);
 }
 // From here on asinh and acosh are log(2x) to the last bit.
 #define LOGARITHMIC 0x1p40f

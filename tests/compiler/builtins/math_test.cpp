@@ -164,7 +164,8 @@ TYPED_TEST(Math, SignsOfZero) {
   const auto sine = runArrays<T, T>(this->program(), "sinpi", all_widths, x);
   const auto cosine = runArrays<T, T>(this->program(), "cospi", all_widths, x);
   const auto tangent = runArrays<T, T>(this->program(), "tanpi", all_widths, x);
-  for (const char* name : {"sin", "tan"}) {
+  for (const char* name : {"sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "expm1",
+                           "log1p", "cbrt", "erf"}) {
     const auto odd = runArrays<T, T>(this->program(), name, all_widths, x);
     EXPECT_TRUE(odd[4] == 0 && std::signbit(odd[4])) << name;
     EXPECT_TRUE(odd[5] == 0 && !std::signbit(odd[5])) << name;
