@@ -9,6 +9,8 @@ if(start EQUAL -1)
   message(FATAL_ERROR "${INPUT} does not look like Clang 19's opencl-c-base.h")
 endif()
 string(SUBSTRING "${text}" ${start} -1 text)
+# "NAN expands to a constant expression of type float", which as_float is not.
+string(REPLACE "#define NAN as_float(INT_MAX)" "#define NAN (__builtin_nanf(\"\"))" text "${text}")
 set(added "")
 string(REPLACE "," ";" files "${ADDED}")
 foreach(file IN LISTS files)

@@ -265,6 +265,17 @@ TEST_F(ExecuteTest, ConstantsAndProgramScope) {
   EXPECT_EQ(p[0], 14);
 }
 
+// "NAN expands to a constant expression of type float"
+TEST_F(ExecuteTest, NanIsAConstant) {
+  const Program program = load(
+      "constant float numbers[] = {NAN, -NAN, HUGE_VALF, INFINITY};\n"
+      "kernel void f(global float* o) { *o = numbers[0] + numbers[2] + NAN; }\n");
+  float result = 1;
+  float* pointer = &result;
+  program.run("f", {1, 1, 1}, {1, 1, 1}, {&pointer});
+  EXPECT_TRUE(std::isnan(result));
+}
+
 TEST_F(ExecuteTest, Printf) {
   const Program program = load(
       "void say(int x) { printf(\"x=%d %s\\n\", x, \"end\"); }\n"
