@@ -237,12 +237,13 @@ bool StreamCore::completeOldest() noexcept {
   return taken;
 }
 
-// Two clocks compared to within some microseconds; the order of things is known better.
-port::Nanoseconds StreamCore::startOf(const Flight& flight, bool written,
-                                      port::Nanoseconds now) const noexcept {
+// Two clocks compared to within some microseconds, on a busy machine milliseconds, and anew every
+// second; the order of things is known better. `told` by the device's clock.
+port::Nanoseconds StreamCore::startOf(const Flight& flight, port::Nanoseconds told,
+                                      port::Nanoseconds latest) const noexcept {
   if (flight.told_start != 0) return flight.told_start;
-  const port::Nanoseconds start = written ? context->clock.time(flight.base, flight.times[0]) : 0;
-  return std::clamp(std::max(start, last_end_), flight.submitted, now);
+  const port::Nanoseconds earliest = std::max(flight.submitted, last_end_);
+  return std::clamp(told, earliest, std::max(earliest, latest));
 }
 
 void StreamCore::finishRead(const Flight& flight) noexcept {
@@ -282,10 +283,16 @@ void StreamCore::giveBack(Flight& flight, ze_result_t ended) noexcept {
 
 void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   const port::Nanoseconds now = hostNow();
-  const bool known = flight.times && result == ZE_RESULT_SUCCESS;
-  const port::Nanoseconds start = startOf(flight, known, now);
-  const port::Nanoseconds told = known ? context->clock.time(flight.base, flight.times[1]) : 0;
-  const port::Nanoseconds end = told == 0 ? now : std::clamp(told, start, now);
+  port::Nanoseconds begun = 0, ended = 0;
+  if (flight.times && result == ZE_RESULT_SUCCESS) {
+    begun = context->clock.time(flight.base, flight.times[0]);
+    ended = context->clock.time(flight.base, flight.times[1]);
+  }
+  const bool known = begun != 0 && ended >= begun && ended - begun < now;
+  // One clock says that, whatever the other one says of where it was.
+  const port::Nanoseconds length = known ? ended - begun : 0;
+  const port::Nanoseconds start = startOf(flight, begun, now - length);
+  const port::Nanoseconds end = known ? std::min(start + length, now) : now;
   last_end_ = end;
   if (flight.result == ZE_RESULT_SUCCESS) flight.result = result;
   if (flight.borrowed.to_host) finishRead(flight);
@@ -307,7 +314,8 @@ void StreamCore::tellStartOfOldest() noexcept {
   }
   if (flight && flight->began && flight->told_start == 0 &&
       context->look(flight->began) == ZE_RESULT_SUCCESS) {
-    flight->told_start = startOf(*flight, true, hostNow());
+    flight->told_start =
+        startOf(*flight, context->clock.time(flight->base, flight->times[0]), hostNow());
     flight->operation->started(flight->told_start);
   }
   completing_.store(false);

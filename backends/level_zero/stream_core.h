@@ -121,9 +121,8 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   void settle(const Mark& mark, ze_result_t result) noexcept;
   bool reached(const Mark& mark, ze_result_t& result) noexcept;
   bool take(Flight& flight, ze_result_t& result) noexcept;
-  // `written`: by the device, as far as the start.
-  port::Nanoseconds startOf(const Flight& flight, bool written,
-                            port::Nanoseconds now) const noexcept;
+  port::Nanoseconds startOf(const Flight& flight, port::Nanoseconds told,
+                            port::Nanoseconds latest) const noexcept;
   void giveBack(const Mark& mark, ze_result_t ended) noexcept;
   void giveBack(Flight& flight, ze_result_t ended) noexcept;
   void complete(Flight& flight, ze_result_t result) noexcept;

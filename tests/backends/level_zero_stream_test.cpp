@@ -1,6 +1,7 @@
 // Streams of Level Zero, when its driver refuses something.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 
 #include "core/ports/shared_memory.h"
@@ -10,6 +11,11 @@
 
 namespace weft::test {
 namespace {
+
+port::Nanoseconds hostNow() {
+  return static_cast<port::Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch() /
+                                        std::chrono::nanoseconds(1));
+}
 
 // A stream's list waits for another's event, and the event that would tell so cannot be had: the
 // operation ends with that, while its list still stands before the wait. Whatever becomes of the
@@ -63,6 +69,34 @@ TEST(LevelZeroStream, ListsComePastWhatFailedOperationsWaitFor) {
   for (int i = 0; i < 100; ++i) run(*one, empty.whole());
   run(*three, frees.whole());
   run(*two, empty.whole());
+}
+
+// A busy machine may delay the comparison of the two clocks by milliseconds. An operation is then
+// somewhere else, but takes as long.
+TEST(LevelZeroStream, TimesAreNotCutShort) {
+  constexpr uint64_t ns = 20'000'000;
+  constexpr int64_t off = 15'000'000;
+  std::atomic<int64_t>& ahead = softwareLevelZeroFaults()->clock_ahead;
+  for (const int64_t skew : {int64_t{0}, off, -off}) {
+    ahead = skew;
+    std::vector<port::Diagnostic> diagnostics;
+    const std::shared_ptr<port::Device> device = softwareLevelZero()->discover(diagnostics).at(0);
+    const auto module = device->load(testImage(device->target()));
+    const auto stream = device->createStream(port::Order::in_order);
+    const auto memory = device->allocate(128, 128);
+    TestLaunch launch(*module, kernelIndex("busy"), 1);
+    launch.value(ns).memory(memory.get());
+    TestOperation operation(launch.whole());
+    operation.wants_start = false;
+    const port::Nanoseconds before = hostNow();
+    stream->submit(operation);
+    EXPECT_TRUE(operation.wait());
+    EXPECT_EQ(operation.status, 0);
+    EXPECT_GE(operation.start, before);
+    EXPECT_LE(operation.end, hostNow());
+    EXPECT_GE(operation.end - operation.start, ns * 9 / 10) << skew;
+  }
+  ahead = 0;
 }
 
 // Two devices of the driver, and a kernel on the first that waits until told to end.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace weft::software {
 
@@ -23,6 +24,8 @@ struct Faults {
   std::atomic<bool> lost{false};        // every device is lost for as long as this is set
   std::atomic<bool> old{false};         // Level Zero: the driver is of the first version in use
   std::atomic<int> lost_device{-1};     // or the one of this number
+  // Level Zero: by how many nanoseconds the clock that is asked for is ahead of the commands'.
+  std::atomic<int64_t> clock_ahead{0};
   std::atomic<int> alive{0};            // handles and allocations that were not given back
 };
 

@@ -6,12 +6,12 @@
 
 namespace weft::software {
 
-uint64_t ticks() {
+uint64_t ticks(int64_t ahead) {
   constexpr Nanoseconds soon = 300'000'000;
   constexpr uint64_t most = (uint64_t{1} << timestamp_bits) - 1;
   static const Nanoseconds opened = now();
   const uint64_t first = most - soon / nanoseconds_per_tick;
-  return (first + (now() - opened) / nanoseconds_per_tick) & most;
+  return (first + (now() - opened + static_cast<uint64_t>(ahead)) / nanoseconds_per_tick) & most;
 }
 
 void ZeEvent::signal() {

@@ -32,7 +32,8 @@ inline constexpr ze_command_queue_flags_t in_order_list = 1u << 1;
 inline constexpr uint32_t timestamp_bits = 32;
 inline constexpr uint64_t nanoseconds_per_tick = 40;
 inline constexpr uint64_t ticks_per_second = 1'000'000'000 / nanoseconds_per_tick;
-uint64_t ticks();
+// So many nanoseconds from now, which may be negative.
+uint64_t ticks(int64_t ahead = 0);
 
 struct ZeEvent {
   void signal();
