@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 9;
+constexpr uint32_t format_version = 10;
 
 struct FileHeader {
   char magic[8];
@@ -131,6 +131,10 @@ void fields(S& s, AccessRecord& record);
 template <class S>
 void fields(S& s, ArgumentInfo& a);
 template <class S>
+void fields(S& s, NativeImage& image);
+template <class S>
+void fields(S& s, NativeSampler& sampler);
+template <class S>
 void fields(S& s, KernelInfo& k);
 
 template <class S, class T>
@@ -155,11 +159,22 @@ void fields(S& s, ArgumentInfo& a) {
 }
 
 template <class S>
+void fields(S& s, NativeImage& image) {
+  all(s, image.argument, image.samplers);
+}
+
+template <class S>
+void fields(S& s, NativeSampler& sampler) {
+  all(s, sampler.is_argument, sampler.value);
+}
+
+template <class S>
 void fields(S& s, KernelInfo& k) {
   all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
       k.required_sub_group_size, k.sub_group_size, k.local_bytes, k.private_bytes,
       k.lane_context_bytes, k.stack_bytes, k.uniform_groups, k.has_barriers, k.uses_printf,
-      k.uses_device_queue, k.is_block, k.split_hazards);
+      k.uses_device_queue, k.is_block, k.split_hazards, k.native.symbol, k.native.images,
+      k.native.samplers);
 }
 
 template <class S>

@@ -100,6 +100,24 @@ inline constexpr uint32_t no_split_hazard = 0, all_split_hazards = 2047;
 // What it is called, for people.
 const char* nameOf(SplitHazard hazard);
 
+struct NativeImage {
+  uint32_t argument = 0;
+  uint32_t samplers = 0;  // bits: those that it is sampled with
+};
+// A sampler argument, or a literal as core/ports/launch.h says.
+struct NativeSampler {
+  bool is_argument = false;
+  uint32_t value = 0;  // of a literal; else the argument's index
+  bool operator==(const NativeSampler&) const = default;
+};
+// A kernel that does the same but samples some of its images through the device's own images and
+// samplers: these are further arguments behind the kernel's own, in this order.
+struct NativeImages {
+  std::string symbol;  // exported name in the payload; empty: there is no such kernel
+  std::vector<NativeImage> images;
+  std::vector<NativeSampler> samplers;
+};
+
 struct KernelInfo {
   std::string name;
   std::string symbol;      // exported name in the payload
@@ -122,6 +140,7 @@ struct KernelInfo {
   // No kernel to the application.
   bool is_block = false;
   uint32_t split_hazards = all_split_hazards;  // until the code was looked at
+  NativeImages native;
 };
 
 struct Image {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 
 namespace weft::level_zero {
@@ -15,11 +17,21 @@ constexpr port::Nanoseconds pause_part = 8;
 constexpr port::Nanoseconds life_sign = 20'000'000;
 constexpr port::Nanoseconds spin_ns = 30'000;
 
+bool isSet(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text && std::string_view(text) == "1";
+}
+
 }  // namespace
 
 Driver::Driver(const Api& table, ze_driver_handle_t driver, uint32_t its_version, bool is_first,
                std::shared_ptr<const port::BinaryCache> kept)
-    : api(table), handle(driver), version(its_version), first(is_first), binaries(std::move(kept)) {
+    : api(table),
+      handle(driver),
+      version(its_version),
+      first(is_first),
+      native_images(isSet("WEFT_NATIVE_IMAGES")),
+      binaries(std::move(kept)) {
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   check(api.contextCreate(handle, &description, &context), "making a context");
 }

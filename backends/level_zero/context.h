@@ -10,6 +10,7 @@
 
 #include "backends/level_zero/clock.h"
 #include "backends/level_zero/pool.h"
+#include "backends/level_zero/samplers.h"
 #include "core/ports/binary_cache.h"
 
 namespace weft::level_zero {
@@ -39,6 +40,7 @@ struct Driver {
   const ze_driver_handle_t handle;
   const uint32_t version;
   const bool first;
+  const bool native_images;                                 // are wished: WEFT_NATIVE_IMAGES
   const std::shared_ptr<const port::BinaryCache> binaries;  // nullptr: nobody keeps them
   ze_context_handle_t context = nullptr;
   HostRanges host_ranges;  // of allocateHost()
@@ -108,11 +110,15 @@ struct DeviceContext {
   QueueGroup compute;
   QueueGroup copies;  // that of `compute` where there is no other
   std::array<uint64_t, 3> max_grid{1, 1, 1};
+  ze_device_image_properties_t image_limits{};
+  uint64_t most_images = 0;  // bytes of the device's own images
+  std::atomic<uint64_t> images_used{0};
   DeviceClock clock{api, device};
   EventPool events{*driver};
   Pool times{*driver, nullptr, 2 * sizeof(uint64_t), 4096};
   Pool small{*driver, nullptr, small_bytes, 16 * small_bytes};
   Pool images{*driver, device, images_bytes, 16 * images_bytes};
+  SamplerPool samplers{*driver, device};
 };
 
 // An event that several wait for: given back by the last of them.

@@ -77,6 +77,7 @@ void Device::describe() {
   describeMemory();
   describeSharedMemory();
   describeSoftwareImages(capabilities_);
+  describeNativeImages();
   describeQueues();
 }
 
@@ -222,6 +223,20 @@ void Device::describeMemory() {
   for (const auto& cache : caches)
     capabilities_.global_cache.bytes =
         std::max<uint64_t>(capabilities_.global_cache.bytes, cache.cacheSize);
+}
+
+// Those that kernels may sample, besides the images in software that every kernel has.
+void Device::describeNativeImages() {
+  if (!context_->driver->native_images) return;
+  constexpr uint64_t part = 8;  // of the memory
+  auto limits = described<ze_device_image_properties_t>(ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES);
+  if (context_->api.deviceGetImageProperties(context_->device, &limits) != ZE_RESULT_SUCCESS ||
+      limits.maxSamplers < port::most_native_samplers ||
+      limits.maxReadImageArgs < port::most_native_images || limits.maxImageDims2D == 0)
+    return;
+  context_->image_limits = limits;
+  context_->most_images = capabilities_.global_memory_bytes / part;
+  port::addFeature(target_.features, port::spirv_native_images);
 }
 
 // A driver knows its own allocations of host memory only, and one of an allocation's devices has to

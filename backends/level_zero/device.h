@@ -45,6 +45,7 @@ class Device final : public port::Device, public port::SharedMemorySource {
   void describeCode();
   void describeFloatSums();
   void describeMemory();
+  void describeNativeImages();
   void describeSharedMemory();
   void describeQueues();
   void describeTiles();

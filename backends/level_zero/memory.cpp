@@ -2,25 +2,12 @@
 
 #include <algorithm>
 
+#include "backends/level_zero/images.h"
+
 namespace weft::level_zero {
 namespace {
 
 constexpr size_t page_bytes = 4096;
-
-class DeviceMemory final : public port::Memory {
- public:
-  DeviceMemory(std::shared_ptr<DeviceContext> context, void* address, size_t bytes)
-      : context_(std::move(context)), address_(address), bytes_(bytes) {}
-  ~DeviceMemory() override { context_->api.memFree(context_->driver->context, address_); }
-  size_t size() const override { return bytes_; }
-  std::byte* host() const override { return nullptr; }
-  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
-
- private:
-  std::shared_ptr<DeviceContext> context_;
-  void* address_;
-  size_t bytes_;
-};
 
 class HostMemory : public port::Memory {
  public:
@@ -51,6 +38,11 @@ class OwnedHostMemory final : public HostMemory {
 };
 
 }  // namespace
+
+DeviceMemory::DeviceMemory(std::shared_ptr<DeviceContext> context, void* address, size_t bytes)
+    : context_(std::move(context)), address_(address), bytes_(bytes) {
+  if (context_->driver->native_images) copies_ = std::make_shared<ImageCopies>();
+}
 
 std::unique_ptr<port::Memory> allocateHost(std::shared_ptr<Driver> driver, size_t bytes) {
   const ze_host_mem_alloc_desc_t description{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};

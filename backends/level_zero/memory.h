@@ -7,6 +7,27 @@
 
 namespace weft::level_zero {
 
+class ImageCopies;
+
+class DeviceMemory final : public port::Memory {
+ public:
+  // Owns what lies at `address`.
+  DeviceMemory(std::shared_ptr<DeviceContext> context, void* address, size_t bytes);
+  ~DeviceMemory() override { context_->api.memFree(context_->driver->context, address_); }
+  size_t size() const override { return bytes_; }
+  std::byte* host() const override { return nullptr; }
+  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
+
+  // As images of the device's own; nullptr where nobody wishes for such.
+  const std::shared_ptr<ImageCopies>& copies() const { return copies_; }
+
+ private:
+  std::shared_ptr<DeviceContext> context_;
+  std::shared_ptr<ImageCopies> copies_;
+  void* address_;
+  size_t bytes_;
+};
+
 // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
 std::unique_ptr<port::Memory> allocateDevice(std::shared_ptr<DeviceContext> context, size_t bytes,
                                              size_t alignment);

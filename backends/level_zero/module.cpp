@@ -45,7 +45,8 @@ Module::~Module() { destroy(); }
 
 void Module::destroy() noexcept {
   for (const auto& kernel : kernels_)
-    if (kernel->handle) context_->api.kernelDestroy(kernel->handle);
+    for (const ze_kernel_handle_t handle : {kernel->handle, kernel->native_handle})
+      if (handle) context_->api.kernelDestroy(handle);
   if (module_) context_->api.moduleDestroy(module_);
 }
 
@@ -99,23 +100,36 @@ void Module::keep(const Image& image) const {
     binaries->store(context_->maker, image.payload, std::move(native));
 }
 
-void Module::findKernels(const Image& image) {
+ze_result_t Module::create(const std::string& symbol, ze_kernel_handle_t& handle) const {
   // Kernels reach memory that no argument names: through descriptors of images, for one.
   constexpr ze_kernel_indirect_access_flags_t everything = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
                                                            ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
                                                            ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+  const ze_kernel_desc_t description{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, symbol.c_str()};
+  const ze_result_t made = context_->api.kernelCreate(module_, &description, &handle);
+  if (made != ZE_RESULT_SUCCESS) {
+    handle = nullptr;
+    return made;
+  }
+  return context_->api.kernelSetIndirectAccess(handle, everything);
+}
+
+void Module::findKernels(const Image& image) {
   for (const KernelInfo& info : image.kernels) {
-    auto kernel = std::make_unique<Kernel>();
-    const ze_kernel_desc_t description{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0,
-                                       info.symbol.c_str()};
-    const ze_result_t made = context_->api.kernelCreate(module_, &description, &kernel->handle);
+    kernels_.push_back(std::make_unique<Kernel>());
+    Kernel& kernel = *kernels_.back();
+    const ze_result_t made = create(info.symbol, kernel.handle);
     require(made != ZE_RESULT_ERROR_INVALID_KERNEL_NAME, CL_INVALID_BINARY,
             "the image lacks one of its kernels");
     check(made, info.name.c_str());
-    kernel->prints = info.uses_printf;
-    kernels_.push_back(std::move(kernel));
-    check(context_->api.kernelSetIndirectAccess(kernels_.back()->handle, everything),
-          "what a kernel may reach");
+    kernel.prints = info.uses_printf;
+    for (const ArgumentInfo& argument : info.arguments)
+      kernel.writes.push_back(argument.kind == ArgumentKind::image
+                                  ? argument.access != AccessQualifier::read_only
+                                  : argument.writes);
+    if (info.native.symbol.empty()) continue;
+    check(create(info.native.symbol, kernel.native_handle), info.name.c_str());
+    kernel.native = info.native;
   }
 }
 
@@ -133,11 +147,10 @@ size_t Module::describeImages(const port::Launch& launch, std::byte* images) {
   return bytes;
 }
 
-ze_result_t Module::setArguments(const Kernel& kernel, const port::Launch& launch,
+ze_result_t Module::setArguments(ze_kernel_handle_t kernel, const port::Launch& launch,
                                  const std::byte* images) const {
   const auto set = [&](size_t index, size_t bytes, const void* value) {
-    return context_->api.kernelSetArgumentValue(kernel.handle, static_cast<uint32_t>(index), bytes,
-                                                value);
+    return context_->api.kernelSetArgumentValue(kernel, static_cast<uint32_t>(index), bytes, value);
   };
   for (size_t i = 0; i < launch.arguments.size(); ++i) {
     const port::LaunchArgument& argument = launch.arguments[i];
@@ -161,33 +174,50 @@ ze_result_t Module::setArguments(const Kernel& kernel, const port::Launch& launc
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t Module::setArguments(ze_kernel_handle_t kernel, uint32_t first,
+                                 const NativeArguments& native) const {
+  const auto set = [&](const auto& handles) {
+    for (const auto& handle : handles)
+      if (const ze_result_t result =
+              context_->api.kernelSetArgumentValue(kernel, first++, sizeof handle, &handle);
+          result != ZE_RESULT_SUCCESS)
+        return result;
+    return ZE_RESULT_SUCCESS;
+  };
+  const ze_result_t result = set(native.images);
+  return result == ZE_RESULT_SUCCESS ? set(native.samplers) : result;
+}
+
 ze_result_t Module::launch(ze_command_list_handle_t list, const port::Launch& launch,
-                           const Places& places) const {
+                           const Places& places, const NativeArguments* native) const {
   const Api& api = context_->api;
   if (launch.kernel >= kernels_.size()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   Kernel& kernel = *kernels_[launch.kernel];
   port::GpuLaunch hidden{*launch.record, {}};
   hidden.record.services = static_cast<const port::HostServices*>(places.print_buffer);
+  const ze_kernel_handle_t handle = native ? kernel.native_handle : kernel.handle;
+  auto count = static_cast<uint32_t>(launch.arguments.size());
   const std::lock_guard lock(kernel.mutex);
-  if (const ze_result_t result = setArguments(kernel, launch, places.images);
-      result != ZE_RESULT_SUCCESS)
-    return result;
+  ze_result_t set = setArguments(handle, launch, places.images);
+  if (native && set == ZE_RESULT_SUCCESS) {
+    set = setArguments(handle, count, *native);
+    count += static_cast<uint32_t>(native->images.size() + native->samplers.size());
+  }
+  if (set != ZE_RESULT_SUCCESS) return set;
   const int result =
       forEachGrid(*launch.record, launch.slice, context_->max_grid, [&](const Grid& grid) -> int {
         hidden.box = grid.box;
         ze_result_t status =
-            api.kernelSetGroupSize(kernel.handle, grid.block[0], grid.block[1], grid.block[2]);
+            api.kernelSetGroupSize(handle, grid.block[0], grid.block[1], grid.block[2]);
         if (status == ZE_RESULT_SUCCESS)
-          status = api.kernelSetArgumentValue(kernel.handle,
-                                              static_cast<uint32_t>(launch.arguments.size()),
-                                              sizeof hidden, &hidden);
+          status = api.kernelSetArgumentValue(handle, count, sizeof hidden, &hidden);
         if (status != ZE_RESULT_SUCCESS) return static_cast<int>(status);
         const auto groups = [&](int d) {
           return static_cast<uint32_t>(grid.box.end[d] - grid.box.begin[d]);
         };
-        const ze_group_count_t count{groups(0), groups(1), groups(2)};
+        const ze_group_count_t grids{groups(0), groups(1), groups(2)};
         return static_cast<int>(
-            api.commandListAppendLaunchKernel(list, kernel.handle, &count, nullptr, 0, nullptr));
+            api.commandListAppendLaunchKernel(list, handle, &grids, nullptr, 0, nullptr));
       });
   return static_cast<ze_result_t>(result);
 }

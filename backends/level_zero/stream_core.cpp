@@ -114,6 +114,7 @@ void StreamCore::append(port::Operation& operation, Befores before) noexcept {
     if (timed) beginTimes(flight);
     flight.result = context->note(appendWork(flight));
   }
+  if (context->driver->native_images) noteWritesBegin(operation.work, transfers_.writer());
   const bool recent = appended_ - marked_ < most_unmarked;
   if (recent && !operation.observed && !timed && flight.result == ZE_RESULT_SUCCESS) {
     flight.result = context->note(barrier(nullptr));
@@ -300,6 +301,7 @@ void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   pending_.fetch_sub(1, std::memory_order_relaxed);
   port::Operation& operation = *flight.operation;
   if (operation.wants_start && flight.told_start == 0) operation.started(start);
+  if (context->driver->native_images) noteWritesEnd(operation.work, transfers_.writer());
   operation.finished(operationStatus(flight.result), start, end);
 }
 
@@ -417,7 +419,10 @@ void StreamCore::awaitEnd(uint64_t sequence) const noexcept {
 void StreamCore::performFirst(port::Operation& operation) noexcept {
   const port::Nanoseconds start = hostNow();
   if (operation.wants_start) operation.started(start);
+  const bool noted = context->driver->native_images;
+  if (noted) noteWritesBegin(operation.work, transfers_.writer());
   const port::OperationStatus status = perform(operation.work);
+  if (noted) noteWritesEnd(operation.work, transfers_.writer());
   const port::Nanoseconds end = last_end_ = hostNow();
   {
     const std::lock_guard ordered(submitting_);

@@ -34,7 +34,8 @@ Transfers::Transfers(std::shared_ptr<DeviceContext> context, const QueueGroup& g
       api_(context_->api),
       pattern_bytes_(group.pattern_bytes),
       staging_(*context_->driver),
-      print_buffer_(context_) {
+      print_buffer_(context_),
+      images_(context_) {
   check(context_->usable(), "the device");
   in_order_ = context_->driver->version >= has_ordered_lists &&
               create(group.ordinal, ordered_list) == ZE_RESULT_SUCCESS;
@@ -114,6 +115,11 @@ ze_result_t Transfers::append(const port::Copy& copy, Borrowed& borrowed) {
 
 ze_result_t Transfers::append(const port::Launch& launch, Borrowed& borrowed,
                               const void* print_buffer) {
+  const auto& module = *static_cast<const Module*>(launch.module);
+  NativeArguments native;
+  bool behind = false;  // does the kernel come behind copies?
+  const NativeImages* const wanted = module.native(launch.kernel);
+  const bool is_native = wanted && images_.bind(list_, launch, *wanted, native, behind);
   const bool any = std::ranges::find(launch.arguments, ArgumentKind::image,
                                      &port::LaunchArgument::kind) != launch.arguments.end();
   if (any) {
@@ -122,13 +128,16 @@ ze_result_t Transfers::append(const port::Launch& launch, Borrowed& borrowed,
     if (!borrowed.chunk || !borrowed.images) return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     const size_t bytes = Module::describeImages(launch, borrowed.chunk);
     if (bytes > DeviceContext::images_bytes) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    ze_result_t result = rows(borrowed.images, 0, borrowed.chunk, 0, bytes, 1);
-    if (result == ZE_RESULT_SUCCESS && !in_order_)
-      result = api_.commandListAppendBarrier(list_, nullptr, 0, nullptr);
+    const ze_result_t result = rows(borrowed.images, 0, borrowed.chunk, 0, bytes, 1);
     if (result != ZE_RESULT_SUCCESS) return result;
+    behind = true;
   }
-  const auto& module = *static_cast<const Module*>(launch.module);
-  return module.launch(list_, launch, {print_buffer, borrowed.images});
+  const ze_result_t result = behind && !in_order_
+                                 ? api_.commandListAppendBarrier(list_, nullptr, 0, nullptr)
+                                 : ZE_RESULT_SUCCESS;
+  if (result != ZE_RESULT_SUCCESS) return result;
+  return module.launch(list_, launch, {print_buffer, borrowed.images},
+                       is_native ? &native : nullptr);
 }
 
 void Borrowed::finish() const noexcept {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backends/level_zero/images.h"
 #include "backends/level_zero/memory.h"
 #include "backends/level_zero/print_buffers.h"
 #include "core/error.h"
@@ -35,6 +36,8 @@ class Transfers {
   ze_command_list_handle_t list() const { return list_; }
   // Does what is appended to the list wait by itself for what is there?
   bool inOrder() const { return in_order_; }
+  // Who writes, to those that may be copied as images.
+  const void* writer() const { return &images_; }
 
   // Does one end lie in memory that only the host reaches, or the pattern not fit into a command?
   bool needsHost(const port::Copy& copy) const;
@@ -85,6 +88,7 @@ class Transfers {
   bool in_order_ = false;
   Staging staging_;
   PrintBuffer print_buffer_;
+  StreamImages images_;
 };
 
 }  // namespace weft::level_zero

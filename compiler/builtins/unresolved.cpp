@@ -7,6 +7,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/builtins/math_names.h"
+#include "compiler/gpu/spirv/native_images.h"
 #include "compiler/gpu/sub_groups.h"
 
 namespace weft::compiler {
@@ -142,7 +143,8 @@ std::vector<std::string> unresolvedFunctions(const llvm::Module& module) {
 std::vector<std::string> undefinedFunctions(const llvm::Module& module) {
   return calledDeclarations(module, [](const llvm::Function& function) {
     return function.isIntrinsic() || function.getName().starts_with("weft.std.") ||
-           function.getName().starts_with(spirv_sub_group_prefix);
+           function.getName().starts_with(spirv_sub_group_prefix) ||
+           function.getName().starts_with(spirv_sample_prefix);
   });
 }
 

@@ -19,6 +19,7 @@
 #include "compiler/gpu/host_module.h"
 #include "compiler/gpu/native_math.h"
 #include "compiler/gpu/spirv/module_writer.h"
+#include "compiler/gpu/spirv/native_images.h"
 #include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/spirv/standard_functions.h"
 #include "compiler/gpu/target_module.h"
@@ -218,6 +219,7 @@ void analyseKernels(llvm::ArrayRef<llvm::Function*> kernels, llvm::TargetMachine
                     Image& image) {
   for (llvm::Function* kernel : kernels) {
     KernelInfo& info = infoOf(image, kernel->getName());
+    if (isNativeImageKernel(info)) continue;  // its twin says it all
     const KernelBody body = makeBody(*kernel, machine, info, true);
     analyseAccesses(body, machine, info);
   }
@@ -312,6 +314,9 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   lowerPrintfToRecords(module);
   if (image.target.kind != port::TargetKind::spirv) useNativeMath(module, options.relaxed_math);
   if (llvm::Error error = linkFunctions(module, image.target)) return error;
+  if (image.target.kind == port::TargetKind::spirv &&
+      llvm::StringRef(image.target.features).contains(port::spirv_native_images))
+    addNativeImageKernels(module, image.kernels);
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);
@@ -319,7 +324,9 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
   markStoreSizes(module, image.kernels);
-  return lower(module, options, machine, image);
+  if (llvm::Error error = lower(module, options, machine, image)) return error;
+  foldNativeImageKernels(image.kernels);
+  return llvm::Error::success();
 }
 
 }  // namespace weft::compiler

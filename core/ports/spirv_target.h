@@ -13,6 +13,10 @@ inline constexpr const char* spirv_double = "fp64";
 // Sums of float by the device's own atomic operation; others are made by exchanging.
 inline constexpr const char* spirv_global_float_sums = "fp32_global_atomic_add";
 inline constexpr const char* spirv_local_float_sums = "fp32_local_atomic_add";
+// Kernels that sample images come as such, too, that sample the device's own (KernelInfo::native).
+inline constexpr const char* spirv_native_images = "native_images";
+// No more of them in a kernel than this; it reads further ones in software.
+inline constexpr uint32_t most_native_images = 32, most_native_samplers = 16;
 
 struct SpirvSubGroups {
   uint32_t size;

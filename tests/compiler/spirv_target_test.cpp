@@ -1,5 +1,6 @@
 // Programs as SPIR-V: that what the compiler writes is valid by SPIRV-Tools' validator, and says
 // what Level Zero has to know.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include <spirv-tools/libspirv.hpp>
 
+#include "core/ports/launch.h"
 #include "core/ports/spirv_target.h"
 #include "tests/compiler/fixture.h"
 
@@ -270,6 +272,79 @@ TEST_F(SpirvTarget, WorkGroupFunctionsUseSubGroups) {
   EXPECT_EQ(faults(image), "");
   EXPECT_EQ(image.kernels.at(0).local_bytes, 1024 / 16 * sizeof(uint64_t));
   EXPECT_TRUE(contains(textOf(image), "OpGroupNonUniformShuffle ")) << textOf(image);
+}
+
+// Which argument an image is has to be seen through functions; what else is asked of it is not the
+// device's own image's business.
+constexpr char sampling[] = R"(
+  constant sampler_t fixed = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR;
+  float4 twice(read_only image2d_t image, sampler_t sampler, float2 at) {
+    return 2 * read_imagef(image, sampler, at) + read_imagef(image, fixed, at.yx);
+  }
+  kernel void sample(read_only image2d_t flat, read_only image3d_t volume, sampler_t given,
+                     read_only image2d_t plain, global float4* out, read_only image2d_array_t many,
+                     read_only image1d_t line) {
+    const int i = get_global_id(0);
+    const float2 at = {i / (float)get_image_width(flat), 0.5f};
+    out[i] = twice(flat, given, at) + read_imagef(plain, (int2)(i, 0)) +
+             convert_float4(read_imagei(volume, given, (int4)(i, 0, 0, 0))) +
+             convert_float4(read_imageui(many, fixed, (float4)(at, 1, 0))) +
+             read_imagef(line, given, at.x);
+  }
+  kernel void fetch(read_only image2d_t image, global float4* out) {
+    out[0] = read_imagef(image, (int2)(0, 0));
+  }
+  kernel void print(read_only image2d_t image, sampler_t sampler) {
+    printf("%f", read_imagef(image, sampler, (float2)(0, 0)).x);
+  }
+)";
+
+TEST_F(SpirvTarget, KernelsThatSampleHaveTwins) {
+  port::CompileRequest wanted = spirvRequest(sampling, "-cl-std=CL3.0", false);
+  wanted.features.images = true;
+  port::addFeature(wanted.target.features, port::spirv_native_images);
+  const auto result = compiler().build(wanted);
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value_or(Image{});
+  EXPECT_EQ(faults(image), "");
+  keep(image, "native-images");
+  ASSERT_EQ(image.kernels.size(), 3u);
+  const KernelInfo& info = image.kernels[image.find("sample").value()];
+  EXPECT_EQ(info.arguments.size(), 7u);
+  EXPECT_EQ(info.symbol, "weft_kernel_sample");
+  EXPECT_EQ(info.native.symbol, "weft_kernel_sample.images");
+  std::vector<uint32_t> images;
+  for (const NativeImage& one : info.native.images) images.push_back(one.argument);
+  std::ranges::sort(images);
+  EXPECT_EQ(images, (std::vector<uint32_t>{0, 1, 5, 6}));
+  for (const NativeImage& one : info.native.images)
+    EXPECT_EQ(one.samplers, one.argument == 0                   ? 3u
+                            : one.samplers & (one.samplers - 1) ? 0u
+                                                                : one.samplers);
+  ASSERT_EQ(info.native.samplers.size(), 2u);
+  EXPECT_EQ(std::ranges::count(info.native.samplers, NativeSampler{true, 2}), 1);
+  const NativeSampler literal{
+      false, port::sampler_normalized | port::sampler_address_repeat | port::sampler_filter_linear};
+  EXPECT_EQ(std::ranges::count(info.native.samplers, literal), 1);
+  for (const char* name : {"fetch", "print"})
+    EXPECT_EQ(image.kernels[image.find(name).value()].native.symbol, "") << name;
+  const std::string text = textOf(image);
+  for (const char* part : {"OpCapability ImageBasic", "OpCapability Sampled1D", "OpTypeSampler",
+                           "OpTypeImage %void 3D 0 0 0 0 Unknown ReadOnly",
+                           "OpTypeImage %void 2D 0 1 0 0 Unknown ReadOnly", "OpSampledImage ",
+                           "OpImageSampleExplicitLod %v4float", "OpImageSampleExplicitLod %v4uint"})
+    EXPECT_TRUE(contains(text, part)) << part << text;
+}
+
+// Nobody pays for them who did not ask.
+TEST_F(SpirvTarget, WithoutNativeImagesThereAreNoTwins) {
+  port::CompileRequest wanted = spirvRequest(sampling, "-cl-std=CL3.0", false);
+  wanted.features.images = true;
+  const auto result = compiler().build(wanted);
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value_or(Image{});
+  EXPECT_EQ(image.kernels.at(0).native.symbol, "");
+  EXPECT_FALSE(contains(textOf(image), "OpTypeImage")) << textOf(image);
 }
 
 constexpr char corpus_options[] = "-cl-std=CL3.0 -DBLUR_TILE=16 -DBLUR_RADIUS=3 -DBINS=256";

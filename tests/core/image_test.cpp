@@ -42,6 +42,7 @@ Image sample() {
       argument.writes = a == 1;
       kernel.arguments.push_back(argument);
     }
+    if (k == 1) kernel.native = {"weft.twin", {{3, 5}, {1, 2}}, {{true, 2}, {false, 0x27}}};
     image.kernels.push_back(kernel);
   }
   for (int i = 0; i < 300; ++i) image.payload.push_back(static_cast<std::byte>(i * 7));
@@ -60,6 +61,12 @@ TEST(Image, RoundTripKeepsEverything) {
   EXPECT_EQ(read->argument_names, image.argument_names);
   EXPECT_EQ(read->payload, image.payload);
   ASSERT_EQ(read->kernels.size(), 3u);
+  const NativeImages& native = read->kernels[1].native;
+  EXPECT_EQ(native.symbol, "weft.twin");
+  ASSERT_EQ(native.images.size(), 2u);
+  EXPECT_EQ(native.images[1].argument, 1u);
+  EXPECT_EQ(native.images[1].samplers, 2u);
+  EXPECT_EQ(native.samplers, (std::vector<NativeSampler>{{true, 2}, {false, 0x27}}));
   const KernelInfo& kernel = read->kernels[2];
   EXPECT_EQ(kernel.name, "kernel2");
   EXPECT_EQ(kernel.symbol, "weft.kernel2");

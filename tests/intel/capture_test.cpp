@@ -37,6 +37,15 @@ constexpr char source[] = R"(
     const int2 at = {get_global_id(0), get_global_id(1)};
     write_imagef(out, at, read_imagef(in, s, convert_float2(at) / 16) * 0.5f);
   }
+  constant sampler_t own = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+  kernel void every(read_only image1d_t line, read_only image2d_t plane,
+                    read_only image2d_array_t layers, read_only image3d_t volume, sampler_t s,
+                    global float4* out) {
+    const float4 at = {get_global_id(0) / 16.0f, 0.5f, 1, 0};
+    out[get_global_id(0)] = read_imagef(line, s, at.x) + read_imagef(plane, own, at.xy) +
+                            convert_float4(read_imageui(layers, own, convert_int4(at))) +
+                            read_imagef(volume, s, at) + get_image_width(plane);
+  }
 )";
 
 class Capture : public Programs {
@@ -178,6 +187,58 @@ TEST_F(Capture, SharedMemoryFillsCopiesAndImages) {
     EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
   }
   cl.clSVMFree(context, shared);
+}
+
+// With WEFT_NATIVE_IMAGES through the device's own images. They are written in between, and end
+// while the queue goes on.
+TEST_F(Capture, SampledImagesOfEveryShape) {
+  const OwnedKernel every = kernel(built(source, "-cl-std=CL3.0"), "every");
+  struct Row {
+    cl_mem_object_type type;
+    size_t height, depth, layers;
+    cl_image_format format;
+  };
+  const Row rows[] = {{CL_MEM_OBJECT_IMAGE1D, 0, 0, 0, {CL_R, CL_FLOAT}},
+                      {CL_MEM_OBJECT_IMAGE2D, 16, 0, 0, {CL_BGRA, CL_UNORM_INT8}},
+                      {CL_MEM_OBJECT_IMAGE2D_ARRAY, 8, 0, 4, {CL_RGBA, CL_UNSIGNED_INT16}},
+                      {CL_MEM_OBJECT_IMAGE3D, 8, 5, 0, {CL_RG, CL_HALF_FLOAT}}};
+  cl_int code = 1;
+  const OwnedSampler sampler(
+      cl.clCreateSampler(context, CL_TRUE, CL_ADDRESS_MIRRORED_REPEAT, CL_FILTER_LINEAR, &code));
+  const OwnedMem out = makeBuffer();
+  for (const cl_device_id gpu : gpus) {
+    const OwnedQueue queue = queueOf(gpu, 0);
+    for (int i = 0; i < 3; ++i) {
+      std::vector<OwnedMem> images;
+      for (const auto& [type, height, depth, layers, format] : rows) {
+        cl_image_desc shape{};
+        shape.image_type = type;
+        shape.image_width = 16;
+        shape.image_height = height;
+        shape.image_depth = depth;
+        shape.image_array_size = layers;
+        images.emplace_back(cl.clCreateImage(context, 0, &format, &shape, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        const cl_mem image = images.back();
+        ASSERT_EQ(
+            cl.clSetKernelArg(every, static_cast<cl_uint>(images.size() - 1), sizeof image, &image),
+            CL_SUCCESS);
+      }
+      const cl_sampler by = sampler;
+      ASSERT_EQ(cl.clSetKernelArg(every, 4, sizeof by, &by), CL_SUCCESS);
+      const cl_mem to = out;
+      ASSERT_EQ(cl.clSetKernelArg(every, 5, sizeof to, &to), CL_SUCCESS);
+      for (const float value : {0.0f, 1.0f}) {
+        const float colour[4] = {value, value, value, value};
+        const size_t zero[] = {0, 0, 0}, all[] = {16, 16, 1};
+        EXPECT_EQ(cl.clEnqueueFillImage(queue, images[1], colour, zero, all, 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        enqueue(queue, every, 64, 32);
+        enqueue(queue, every, 64, 32);
+      }
+      EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
+    }
+  }
 }
 
 }  // namespace

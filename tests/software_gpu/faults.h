@@ -1,4 +1,5 @@
-// What tests make software GPUs do wrong. Exported by both runtimes as weftSoftwareGpuFaults().
+// What tests make software GPUs do wrong, and what they count. Exported by both runtimes as
+// weftSoftwareGpuFaults().
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,9 @@ struct Faults {
   std::atomic<int> lost_device{-1};     // or the one of this number
   // Level Zero: by how many nanoseconds the clock that is asked for is ahead of the commands'.
   std::atomic<int64_t> clock_ahead{0};
-  std::atomic<int> alive{0};            // handles and allocations that were not given back
+  // Level Zero: images that there are, copies of memory into them, and launches that take images.
+  std::atomic<int> images{0}, image_copies{0}, image_launches{0};
+  std::atomic<int> alive{0};  // handles and allocations that were not given back
 };
 
 using GetFaults = Faults* (*)();

@@ -4,10 +4,7 @@
 #include "tests/software_level_zero/entry_points.h"
 
 namespace weft::software {
-namespace {
 
-// Where the driver itself finds what lies at `address`; nullptr when all of it is in no one
-// allocation of a device's, and in none of the driver's on the host.
 std::byte* resolve(const void* address, size_t bytes) {
   if (Device* const device = machine().owner(address))
     return device->heap().holds(address, bytes) ? device->memory().access(address) : nullptr;
@@ -15,6 +12,8 @@ std::byte* resolve(const void* address, size_t bytes) {
     return nullptr;
   return const_cast<std::byte*>(static_cast<const std::byte*>(address));
 }
+
+namespace {
 
 // The allocation that holds the byte.
 std::optional<Heap::Range> rangeOf(const void* address) {

@@ -25,7 +25,7 @@ port::CompileRequest requestFor(const ze_module_desc_t& description) {
   request.intermediate = true;
   request.target.kind = port::TargetKind::amdgcn;
   request.target.cpu = "host";
-  request.features.fp16 = true;
+  request.features.fp16 = request.features.images = true;
   request.features.extensions = {"cl_khr_int64_base_atomics", "cl_khr_subgroup_ballot",
                                  "cl_khr_subgroup_shuffle", "cl_ext_float_atomics"};
   request.features.feature_macros = {"__opencl_c_generic_address_space", "__opencl_c_subgroups",
@@ -140,12 +140,34 @@ ze_result_t handKernel(const ZeModule& module, const std::string& symbol, const 
   // Behind those of SPIR-V's comes the driver's own.
   const size_t count = info ? info->arguments.size() : layout.parameters;
   if (info && layout.parameters != count + 1) return ZE_RESULT_ERROR_INVALID_KERNEL_NAME;
-  auto* const made = new ZeKernel{name, answer.value, layout, {}, {}};
+  auto* const made = new ZeKernel{module.device, name, answer.value, layout, {}, {}};
   made->arguments.resize(count);
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; ++i) {
+    made->arguments[i].kind = info ? info->arguments[i].kind : ArgumentKind::value;
     made->arguments[i].local =
         info ? info->arguments[i].kind == ArgumentKind::local_pointer : layout.local[i];
+  }
   return hand(kernel, made);
+}
+
+// The handle stands for what kernels for the host are passed.
+template <class Object, class Value>
+ze_result_t setHandle(const ZeKernel& kernel, ZeKernel::Argument& argument, const void* handle,
+                      const Value Object::* what) {
+  auto* const object = *static_cast<const Object* const*>(handle);
+  if (!object || &object->device != &kernel.device) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  argument.value.resize(sizeof(Value));
+  std::memcpy(argument.value.data(), &(object->*what), sizeof(Value));
+  return ok;
+}
+
+ze_result_t setOpaque(const ZeKernel& kernel, ZeKernel::Argument& argument, size_t bytes,
+                      const void* value) {
+  if (bytes != sizeof(void*)) return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+  if (!value) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  return argument.kind == ArgumentKind::image
+             ? setHandle(kernel, argument, value, &ZeImage::descriptor)
+             : setHandle(kernel, argument, value, &ZeSampler::encoding);
 }
 
 void execute(Stream& stream, const LaunchRequest& request) {
@@ -230,6 +252,8 @@ ze_result_t kernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, si
     argument.local_bytes = bytes;
     return value ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ok;
   }
+  if (argument.kind == ArgumentKind::image || argument.kind == ArgumentKind::sampler)
+    return setOpaque(kernel, argument, bytes, value);
   // Vectors of three take the room of four.
   const size_t expected = kernel.layout.places[index][1];
   if (bytes != expected && 3 * bytes != 4 * expected)
@@ -258,6 +282,9 @@ ze_result_t appendLaunchKernel(ze_command_list_handle_t list, ze_kernel_handle_t
   std::snprintf(request->name, sizeof request->name, "%s", kernel.name.c_str());
   if (!fillParameters(kernel, launchOf(kernel.block, *groups), *request))
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (std::ranges::find(kernel.arguments, ArgumentKind::image, &ZeKernel::Argument::kind) !=
+      kernel.arguments.end())
+    ++machine().faults.image_launches;
   if (request->local_bytes > max_local_bytes) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   return append(list, signal, count, waits,
                 [request](Stream& stream) { execute(stream, *request); });

@@ -15,6 +15,7 @@
 #include <level_zero/ze_ddi.h>
 
 #include "core/image.h"
+#include "core/ports/launch.h"
 #include "tests/software_gpu/device.h"
 #include "tests/software_gpu/stream.h"
 
@@ -82,13 +83,28 @@ struct ZeModule {
   port::Bytes native;          // written, with its code
 };
 
+// Pixels in memory of the driver's own, in an order of its own: rows from the last to the first,
+// with gaps between them and between slices.
+struct ZeImage {
+  Device& device;
+  void* address;  // of the allocation
+  port::ImageDescriptor descriptor;
+};
+
+struct ZeSampler {
+  Device& device;
+  uint32_t encoding;
+};
+
 struct ZeKernel {
   struct Argument {
     bool local = false;
+    ArgumentKind kind = ArgumentKind::value;  // an image or a sampler, where it is one
     std::vector<std::byte> value;
     size_t local_bytes = 0;
   };
 
+  Device& device;
   std::string name;
   uint64_t function;
   KernelLayout layout;
@@ -127,6 +143,10 @@ inline Device& deviceOf(ze_device_handle_t handle) { return of<ZeDevice>(handle)
 inline ze_result_t state(const Device& device) {
   return device.lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ok;
 }
+
+// Where the driver itself finds what lies at `address`; nullptr when all of it is in no one
+// allocation of a device's, and in none of the driver's on the host.
+std::byte* resolve(const void* address, size_t bytes);
 
 // Appends `work` behind the events it waits for, and signals behind it. It is called with the
 // stream that it is done on, on that one's thread.

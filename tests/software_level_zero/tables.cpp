@@ -41,6 +41,7 @@ WEFT_TABLE zeGetDeviceProcAddrTable(ze_api_version_t, ze_device_dditable_t* tabl
   table->pfnGetP2PProperties = entry::deviceGetP2PProperties;
   table->pfnCanAccessPeer = entry::deviceCanAccessPeer;
   table->pfnGetStatus = entry::deviceGetStatus;
+  table->pfnGetImageProperties = entry::deviceGetImageProperties;
   table->pfnGetGlobalTimestamps = entry::deviceGetGlobalTimestamps;
   return ok;
 }
@@ -56,6 +57,7 @@ WEFT_TABLE zeGetCommandListProcAddrTable(ze_api_version_t, ze_command_list_ddita
   table->pfnAppendWriteGlobalTimestamp = entry::appendWriteGlobalTimestamp;
   table->pfnAppendMemoryCopy = entry::appendMemoryCopy;
   table->pfnAppendMemoryCopyRegion = entry::appendMemoryCopyRegion;
+  table->pfnAppendImageCopyFromMemory = entry::appendImageCopyFromMemory;
   table->pfnAppendMemoryFill = entry::appendMemoryFill;
   table->pfnAppendLaunchKernel = entry::appendLaunchKernel;
   return ok;
@@ -92,6 +94,16 @@ WEFT_TABLE zeGetKernelProcAddrTable(ze_api_version_t, ze_kernel_dditable_t* tabl
   table->pfnSetGroupSize = entry::kernelSetGroupSize;
   table->pfnSetArgumentValue = entry::kernelSetArgumentValue;
   table->pfnSetIndirectAccess = entry::kernelSetIndirectAccess;
+  return ok;
+}
+WEFT_TABLE zeGetImageProcAddrTable(ze_api_version_t, ze_image_dditable_t* table) {
+  table->pfnCreate = entry::imageCreate;
+  table->pfnDestroy = entry::imageDestroy;
+  return ok;
+}
+WEFT_TABLE zeGetSamplerProcAddrTable(ze_api_version_t, ze_sampler_dditable_t* table) {
+  table->pfnCreate = entry::samplerCreate;
+  table->pfnDestroy = entry::samplerDestroy;
   return ok;
 }
 WEFT_TABLE zeGetMemProcAddrTable(ze_api_version_t, ze_mem_dditable_t* table) {

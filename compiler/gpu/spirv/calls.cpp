@@ -4,6 +4,7 @@
 #include <spirv/unified1/OpenCL.std.h>
 
 #include "compiler/gpu/spirv/function.h"
+#include "compiler/gpu/spirv/native_images.h"
 #include "compiler/gpu/spirv/standard_functions.h"
 
 namespace weft::compiler::emit {
@@ -67,6 +68,7 @@ const FunctionWriter::CallRow FunctionWriter::call_rows[] = {
      static_cast<uint32_t>(spv::BuiltIn::NumSubgroups)},
     {"weft.sub_group.ballot", &FunctionWriter::ballot},
     {"weft.sub_group.shuffle", &FunctionWriter::takeFromLane},
+    {spirv_sample_prefix, &FunctionWriter::sample},
     {"llvm.nvvm.membar.cta", &FunctionWriter::fence, static_cast<uint32_t>(spv::Scope::Workgroup)},
     {"llvm.nvvm.membar.gl", &FunctionWriter::fence, static_cast<uint32_t>(spv::Scope::Device)},
     {"llvm.nvvm.membar.sys", &FunctionWriter::fence,
@@ -180,6 +182,17 @@ void FunctionWriter::takeFromLane(const llvm::CallInst& call, uint32_t) {
   types_.need(spv::Capability::GroupNonUniformShuffle);
   define(call, Op::OpGroupNonUniformShuffle,
          {number(sub_group_scope), id(call.getArgOperand(0)), id(call.getArgOperand(1))});
+}
+
+// An image together with a sampler must not leave its block.
+void FunctionWriter::sample(const llvm::CallInst& call, uint32_t) {
+  const llvm::Value* const image = call.getArgOperand(0);
+  const Id both = result(Op::OpSampledImage, types_.sampledImage(image->getType()),
+                         {id(image), id(call.getArgOperand(1))});
+  auto* const real = llvm::Type::getFloatTy(call.getContext());
+  define(call, Op::OpImageSampleExplicitLod,
+         {both, id(call.getArgOperand(2)), static_cast<uint32_t>(spv::ImageOperandsMask::Lod),
+          types_.constant(llvm::ConstantFP::getZero(real))});
 }
 
 void FunctionWriter::fence(const llvm::CallInst&, uint32_t with) {

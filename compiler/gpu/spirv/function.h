@@ -81,6 +81,7 @@ class FunctionWriter {
   void takeFromLane(const llvm::CallInst& call, uint32_t with);
   void fence(const llvm::CallInst& call, uint32_t with);
   void isInSpace(const llvm::CallInst& call, uint32_t with);
+  void sample(const llvm::CallInst& call, uint32_t with);
   void callFunction(const llvm::CallInst& call);
 
   Id type(const llvm::Value& value) { return types_.type(value.getType()); }

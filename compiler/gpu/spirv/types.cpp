@@ -76,7 +76,36 @@ Id Types::make(llvm::Type* type) {
   if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) return makeVector(*vector);
   if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) return makeArray(*array);
   if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) return makeStruct(*structure);
+  if (auto* opaque = llvm::dyn_cast<llvm::TargetExtType>(type)) return makeOpaque(*opaque);
   refuse("a type", *type);
+}
+
+// Images and samplers, as Clang writes them: behind the type that says nothing, an image has the
+// numbers that SPIR-V wants.
+Id Types::makeOpaque(llvm::TargetExtType& type) {
+  if (type.getName() == "spirv.Sampler") {
+    const Id id = newId();
+    declarations.add(spv::Op::OpTypeSampler, {id});
+    return id;
+  }
+  if (type.getName() != "spirv.Image") refuse("a type", type);
+  need(spv::Capability::ImageBasic);
+  if (type.getIntParameter(0) == static_cast<unsigned>(spv::Dim::Dim1D))
+    need(spv::Capability::Sampled1D);
+  std::vector<uint32_t> words{0, this->type(type.getTypeParameter(0))};
+  llvm::append_range(words, type.int_params());
+  words[0] = newId();
+  declarations.add(spv::Op::OpTypeImage, words);
+  return words[0];
+}
+
+Id Types::sampledImage(llvm::Type* image) {
+  const Id type = this->type(image);
+  Id& known = sampled_images_[type];
+  if (known) return known;
+  known = newId();
+  declarations.add(spv::Op::OpTypeSampledImage, {known, type});
+  return known;
 }
 
 Id Types::makeInteger(unsigned bits) {

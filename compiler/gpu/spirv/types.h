@@ -61,6 +61,8 @@ class Types {
   Id pointerTo(unsigned space, Id type);
   Id pointerTo(unsigned space, llvm::Type* pointee) { return pointerTo(space, type(pointee)); }
   Id bytes(unsigned space);
+  // Of an image and a sampler together.
+  Id sampledImage(llvm::Type* image);
   Id functionType(Id result, llvm::ArrayRef<Id> parameters);
 
   Id constant(const llvm::Constant* constant);
@@ -84,6 +86,7 @@ class Types {
   Id makeVector(llvm::FixedVectorType& type);
   Id makeArray(llvm::ArrayType& type);
   Id makeStruct(llvm::StructType& type);
+  Id makeOpaque(llvm::TargetExtType& type);
   Id makeConstant(const llvm::Constant* constant);
   Id literalOf(llvm::Type* type, const llvm::APInt& bits);
   Id composite(const llvm::Constant* constant);
@@ -98,6 +101,7 @@ class Types {
   std::map<std::pair<unsigned, Id>, Id> pointers_;
   std::map<std::vector<Id>, Id> functions_;
   std::map<unsigned, Id> integers_;
+  std::map<Id, Id> sampled_images_;  // by the image's type
   std::set<llvm::StringRef> extensions_;
   std::set<spv::Capability> capabilities_{spv::Capability::Addresses, spv::Capability::Linkage,
                                           spv::Capability::Kernel};
