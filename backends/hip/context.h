@@ -49,34 +49,6 @@ class EventPool {
   Guarded<std::vector<EventHandle>> free_;
 };
 
-// Streams for the host's parts of large copies, one for each such copy that is under way.
-class SideStreams {
- public:
-  SideStreams(const Api& api, int device) : api_(api), device_(device) {}
-  ~SideStreams() {
-    const Current current(api_, device_);
-    for (StreamHandle stream : *free_.lock()) api_.streamDestroy(stream);
-  }
-  // With the device current.
-  Status take(StreamHandle& stream) noexcept {
-    {
-      auto free = free_.lock();
-      if (!free->empty()) {
-        stream = free->back();
-        free->pop_back();
-        return success;
-      }
-    }
-    return api_.streamCreateWithFlags(&stream, stream_non_blocking);
-  }
-  void give(StreamHandle stream) noexcept { free_.lock()->push_back(stream); }
-
- private:
-  const Api& api_;
-  int device_;
-  Guarded<std::vector<StreamHandle>> free_;
-};
-
 struct DeviceContext {
   DeviceContext(std::shared_ptr<Runtime> shared, int ordinal)
       : runtime(std::move(shared)), device(ordinal) {}
@@ -105,7 +77,6 @@ struct DeviceContext {
   EventClock clock{api, device};
   EventPool timed_events{api, device, event_blocking_sync};
   EventPool plain_events{api, device, event_blocking_sync | event_disable_timing};
-  SideStreams side_streams{api, device};
   PrintBuffers print_buffers{api, device};
 };
 

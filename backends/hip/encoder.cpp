@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "backends/hip/module.h"
-#include "backends/hip/relay.h"
 #include "core/error.h"
 
 namespace weft::hip {
@@ -171,7 +170,7 @@ Status Encoder::staged(const Shape& shape) {
 // In pieces of whole rows, or of one row's bytes.
 Status Encoder::relayed(const Shape& shape, size_t bytes) {
   const auto& [region, from, to] = shape;
-  Relay relay(context_, stream_, borrowed_,
+  Relay relay(context_, stream_, place_.station,
               from.pageable ? Relay::Direction::to_device : Relay::Direction::to_host, bytes);
   Status status = relay.begin();
   const size_t width = std::min(region[0], relay.pieceBytes());
@@ -317,10 +316,6 @@ void giveBack(DeviceContext& context, Borrowed& borrowed) noexcept {
   borrowed.last_part = nullptr;
   for (const auto& chunk : borrowed.chunks) context.runtime->staging.give(chunk);
   borrowed.chunks.clear();
-  for (StreamHandle stream : borrowed.side_streams) context.side_streams.give(stream);
-  borrowed.side_streams.clear();
-  for (EventHandle event : borrowed.plain_events) context.plain_events.give(event);
-  borrowed.plain_events.clear();
   for (const PrintBuffer& buffer : borrowed.print_buffers) context.print_buffers.give(buffer);
   borrowed.print_buffers.clear();
 }

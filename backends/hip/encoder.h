@@ -6,6 +6,7 @@
 
 #include "backends/hip/context.h"
 #include "backends/hip/host_order.h"
+#include "backends/hip/relay.h"
 #include "core/ports/device.h"
 
 namespace weft::hip {
@@ -13,8 +14,6 @@ namespace weft::hip {
 // What an operation borrows until it has finished.
 struct Borrowed {
   std::vector<StagingPool::Chunk> chunks;
-  std::vector<StreamHandle> side_streams;
-  std::vector<EventHandle> plain_events;
   std::vector<std::shared_ptr<HostPart>> parts;
   std::shared_ptr<HostPart> last_part;  // to be run when the operation has ended
   std::vector<PrintBuffer> print_buffers;
@@ -24,6 +23,7 @@ struct Borrowed {
 // than what the stream did before lets it.
 struct Place {
   StreamHandle stream;
+  RelayStation& station;
   HostOrder& order;
   bool held;
 };

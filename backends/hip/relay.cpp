@@ -1,8 +1,7 @@
 #include "backends/hip/relay.h"
 
 #include <algorithm>
-
-#include "backends/hip/encoder.h"
+#include <exception>
 
 namespace weft::hip {
 namespace {
@@ -13,63 +12,85 @@ constexpr size_t usual_pieces = 8;
 
 }  // namespace
 
-Relay::Relay(DeviceContext& context, StreamHandle stream, Borrowed& borrowed, Direction direction,
-             size_t bytes)
+void RelayStation::close(DeviceContext& context) noexcept {
+  if (side) context.api.streamDestroy(side);
+  context.plain_events.give(handed);
+  for (const Slot& slot : slots) {
+    if (slot.chunk.host) context.runtime->staging.give(slot.chunk);
+    context.plain_events.give(slot.empty);
+  }
+}
+
+Relay::Relay(DeviceContext& context, StreamHandle stream, RelayStation& station,
+             Direction direction, size_t bytes)
     : context_(context),
       api_(context.api),
       stream_(stream),
-      borrowed_(borrowed),
+      station_(station),
       direction_(direction),
       bytes_(bytes),
-      piece_bytes_(bytes <= StagingPool::small_bytes
-                       ? StagingPool::small_bytes
-                       : std::clamp(bytes / usual_pieces, least_piece, StagingPool::large_bytes)),
-      side_(stream) {}
+      piece_bytes_(std::clamp(bytes / usual_pieces, least_piece, StagingPool::large_bytes)) {}
 
-Status Relay::takeEvent(EventHandle& event) {
+Relay::~Relay() {
+  if (!joined_) follow(station_.side, stream_);
+}
+
+Status Relay::takeEvent(EventHandle& event) noexcept {
   Status status = success;
-  event = context_.plain_events.take(status);
-  if (event) borrowed_.plain_events.push_back(event);
+  if (!event) event = context_.plain_events.take(status);
   return status;
 }
 
 // An event may be recorded anew as soon as a stream was told to wait for it.
-Status Relay::follow(StreamHandle ahead, StreamHandle behind, EventHandle event) {
-  const Status status = api_.eventRecord(event, ahead);
-  return status == success ? api_.streamWaitEvent(behind, event, 0) : status;
+Status Relay::follow(StreamHandle ahead, StreamHandle behind) noexcept {
+  const Status status = api_.eventRecord(station_.handed, ahead);
+  return status == success ? api_.streamWaitEvent(behind, station_.handed, 0) : status;
 }
 
-Status Relay::begin() {
-  if (bytes_ <= piece_bytes_) return success;
-  Status status = context_.side_streams.take(side_);
-  if (status != success) return status;
-  borrowed_.side_streams.push_back(side_);
-  status = takeEvent(handed_);
-  return status == success ? follow(stream_, side_, handed_) : status;
+bool Relay::open() noexcept {
+  if (!station_.side && api_.streamCreateWithFlags(&station_.side, stream_non_blocking) != success)
+    station_.side = nullptr;
+  return station_.side && takeEvent(station_.handed) == success;
+}
+
+Status Relay::begin() noexcept {
+  if (bytes_ <= piece_bytes_ || !open()) return success;
+  alone_ = false;
+  slot_count_ = station_.slots.size();
+  const Status status = follow(stream_, station_.side);
+  joined_ = status != success;
+  return status;
 }
 
 Status Relay::take(std::byte*& chunk) {
-  Slot& slot = slots_[pieces_ % (alone() ? 1 : slots_.size())];
-  if (!slot.chunk.host) {
-    slot.chunk = context_.runtime->staging.take(piece_bytes_);
-    borrowed_.chunks.push_back(slot.chunk);
+  if (!slot().chunk.host) {
+    try {
+      slot().chunk = context_.runtime->staging.take(StagingPool::large_bytes);
+    } catch (const std::exception&) {
+      if (pieces_ == 0) throw;
+      slot_count_ = pieces_;  // those that there are will do
+    }
   }
-  chunk = slot.chunk.host;
-  return !alone() && slot.used ? api_.streamWaitEvent(first(), slot.empty, 0) : success;
+  chunk = slot().chunk.host;
+  return pieces_ >= slot_count_ && !alone_ ? api_.streamWaitEvent(first(), slot().empty, 0)
+                                           : success;
 }
 
-Status Relay::hand() { return alone() ? success : follow(first(), second(), handed_); }
+Status Relay::hand() noexcept { return alone_ ? success : follow(first(), second()); }
 
-Status Relay::give() {
-  Slot& slot = slots_[pieces_++ % (alone() ? 1 : slots_.size())];
-  if (alone()) return success;
-  const Status status = slot.empty ? success : takeEvent(slot.empty);
-  slot.used = true;
-  return status == success ? api_.eventRecord(slot.empty, second()) : status;
+Status Relay::give() noexcept {
+  RelayStation::Slot& given = slot();
+  ++pieces_;
+  if (alone_) return success;
+  const Status status = takeEvent(given.empty);
+  return status == success ? api_.eventRecord(given.empty, second()) : status;
 }
 
-Status Relay::end() {
-  return alone() || direction_ == Direction::to_device ? success : follow(side_, stream_, handed_);
+Status Relay::end() noexcept {
+  if (joined_) return success;
+  joined_ = true;
+  // On the way to the device each piece has brought the stream behind the side.
+  return direction_ == Direction::to_device ? success : follow(station_.side, stream_);
 }
 
 }  // namespace weft::hip

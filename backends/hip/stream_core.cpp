@@ -36,6 +36,7 @@ StreamCore::~StreamCore() {
   for (const Mark& mark : queue_.lock()->marks)
     if (!mark.timed) context->plain_events.give(mark.event);
   api.streamDestroy(handle_);
+  station_.close(*context);
   if (has_word_) context->runtime->words.give(word_);
 }
 
@@ -114,8 +115,8 @@ void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
     if (flight.start) api.eventRecord(flight.start, handle_);
   }
   const bool held = held_ > completed_.load(std::memory_order_acquire);
-  flight.status =
-      context->note(encode(*context, {handle_, order_, held}, operation.work, flight.borrowed));
+  flight.status = context->note(
+      encode(*context, {handle_, station_, order_, held}, operation.work, flight.borrowed));
   if (timed) {
     Status status = success;
     flight.end = context->timed_events.take(status);

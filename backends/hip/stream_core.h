@@ -138,6 +138,7 @@ class StreamCore {
   const StreamOptions options_;
   const bool has_word_;
   StreamHandle handle_ = nullptr;
+  RelayStation station_;
   HostWord word_;
   BriefMutex submitting_;  // the order on the device is the order in the queue
   // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind. The

@@ -66,6 +66,60 @@ TEST_P(FailureTest, AFailedOperationDoesNotStopTheNext) {
   EXPECT_EQ(back, values);
 }
 
+// At each of the pieces that a large copy is made of; what the host has begun for the others has to
+// have ended before the operation does.
+TEST_P(FailureTest, ALargeCopyFailsHalfWay) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "needs a runtime that fails on demand";
+  constexpr size_t count = 2 << 20;
+  const std::vector<uint32_t> values(count, 7);
+  const auto memory = device->allocate(count * 4, 8);
+  for (int piece = 0; piece < 8; ++piece)
+    for (const bool up : {true, false}) {
+      auto back = std::make_unique<std::vector<uint32_t>>(count);
+      softwareGpuFaults().copies.spared = piece;
+      softwareGpuFaults().copies.failing = 1;
+      TestOperation operation(up ? copyToDevice(values.data(), *memory, count * 4)
+                                 : copyToHost(*memory, back->data(), count * 4));
+      stream->submit(operation);
+      ASSERT_TRUE(operation.wait());
+      EXPECT_LT(operation.status, 0) << piece;
+      EXPECT_EQ(softwareGpuFaults().copies.failing, 0);
+      back.reset();
+      write(*memory, values.data(), count * 4);
+      EXPECT_EQ(contents<uint32_t>(*memory, count), values) << piece;
+    }
+}
+
+// Without a second stream, and with less pinned memory than it would use.
+TEST_P(FailureTest, ALargeCopyDoesWithWhatThereIs) {
+  constexpr size_t count = 3 << 20;
+  static std::atomic<int> chunks;
+  static decltype(hip::Api::hostMalloc) allocate;
+  std::vector<uint32_t> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<uint32_t>(i);
+  hip::Api& api = device->context()->runtime->provider->api;
+  const hip::Api usual = api;
+  allocate = api.hostMalloc;
+  const auto memory = device->allocate(count * 4, 8);
+  for (const bool has_stream : {true, false}) {
+    const auto other = device->createStream(port::Order::in_order);
+    if (!has_stream)
+      api.streamCreateWithFlags = [](hip::StreamHandle*, unsigned) { return hip::Status(2); };
+    chunks = 1;
+    api.hostMalloc = [](void** host, size_t bytes, unsigned flags) {
+      return chunks.fetch_sub(1) > 0 ? allocate(host, bytes, flags) : hip::Status(2);
+    };
+    TestOperation operation(copyToDevice(values.data(), *memory, count * 4));
+    other->submit(operation);
+    const bool ended = operation.wait();
+    api.hostMalloc = usual.hostMalloc;
+    api.streamCreateWithFlags = usual.streamCreateWithFlags;
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(operation.status, 0);
+    EXPECT_EQ(contents<uint32_t>(*memory, count), values);
+  }
+}
+
 TEST_P(FailureTest, TheWrongNumberOfArgumentsFails) {
   const GpuLaunchCase launch(*module, "axpy", {1, 1, 1}, {1, 1, 1});
   TestOperation operation(launch.whole());
