@@ -1,6 +1,8 @@
 #include "compiler/gpu/bare_divisions.h"
 
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
@@ -83,18 +85,39 @@ class Guards {
   bool is_signed_;
 };
 
+// "rem.s32 $0, $1, $2;" and so on, which LLVM knows nothing of.
+Value* instruction(llvm::BinaryOperator& division, Value* divisor) {
+  llvm::IRBuilder<> builder(&division);
+  const auto opcode = division.getOpcode();
+  const bool is_signed = opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::SRem;
+  const bool is_quotient = opcode == llvm::Instruction::SDiv || opcode == llvm::Instruction::UDiv;
+  llvm::Type* const word = builder.getInt32Ty();
+  auto* const type = llvm::FunctionType::get(word, {word, word}, false);
+  const std::string name = is_quotient ? "div" : "rem";
+  auto* const assembly = llvm::InlineAsm::get(
+      type, name + (is_signed ? ".s32" : ".u32") + " $0, $1, $2;", "=r,r,r", false);
+  Value* const result =
+      builder.CreateCall(type, assembly,
+                         {builder.CreateIntCast(division.getOperand(0), word, is_signed),
+                          builder.CreateIntCast(divisor, word, is_signed)});
+  return builder.CreateIntCast(result, division.getType(), is_signed);
+}
+
 }  // namespace
 
 void bareDivisions(llvm::Module& module) {
   llvm::SmallVector<llvm::WeakTrackingVH> unused;
   for (llvm::Function& function : module)
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
-      if (!division || !division->isIntDivRem()) continue;
+    for (llvm::Instruction& found : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&found);
+      if (!division || !division->isIntDivRem() || division->getType()->isVectorTy() ||
+          division->getType()->getIntegerBitWidth() > 32)
+        continue;
       const Guards guards(*division);
       Value* const before = division->getOperand(1);
       if (before == guards.divisor() || !guards.guard(before, {})) continue;
-      division->setOperand(1, guards.divisor());
+      division->replaceAllUsesWith(instruction(*division, guards.divisor()));
+      division->eraseFromParent();
       unused.emplace_back(before);
     }
   llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(unused);

@@ -7,9 +7,11 @@ class Module;
 
 namespace weft::compiler {
 
-// Takes away what keeps a divisor from being 0, or -1 where the quotient overflows
-// (pipeline/divisions.h): GPUs return some value then, as the language asks. To LLVM it is
-// undefined behaviour, so nothing may optimise the module after this.
+// For NVIDIA's GPUs. Takes away what keeps a divisor of up to 32 bits from being 0, or -1 where the
+// quotient overflows (pipeline/divisions.h): the instructions return some value then, as the
+// language asks. To LLVM that would be undefined behaviour, by which a later pass may say that the
+// divisor is not 0, so the instructions are assembly. Nothing is gained by optimising the module
+// after this.
 void bareDivisions(llvm::Module& module);
 
 }  // namespace weft::compiler

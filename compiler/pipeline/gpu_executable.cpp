@@ -255,7 +255,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   } else {
     optimise(*gpu.module, machine, options.optimise);
     splitUnalignedVectors(*gpu.module);
-    if (!isSoftwareGpu(image.target)) bareDivisions(*gpu.module);
+    if (image.target.kind == port::TargetKind::nvptx) bareDivisions(*gpu.module);
   }
   for (const GpuKernel& kernel : gpu.kernels)
     infoOf(image, kernel.name).private_bytes = allocaBytes(*kernel.function);

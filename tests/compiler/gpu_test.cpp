@@ -226,17 +226,18 @@ TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   EXPECT_GE(count(ptx(dots), "fma.rn.f32"), 16);
 }
 
-// GPUs need not be kept from dividing by zero, whatever it is that decides about a divisor's
-// being 1.
+// NVIDIA's need not be kept from dividing by zero, whatever it is that decides about a divisor's
+// being 1; and having divided says nothing of the divisor.
 TEST_F(GpuTest, DivisionsHaveNoGuards) {
-  const std::string head = "kernel void f(global long* a, int n, long m, uint u) {\n";
+  const std::string head = "kernel void f(global int* a, int n, short m, uint u) {\n";
   const std::string text =
-      ptx(head + "a[0] = (int)a[1] % n + a[2] / m + (uint)a[3] / u + a[4] % (ulong)m; }\n");
+      ptx(head + "a[0] = a[1] % n + (short)a[2] / m + (uint)a[3] / u + a[4] % (ushort)m; }\n");
   EXPECT_EQ(count(text, "selp"), 0) << text;
-  for (const char* division : {"rem.s32", "div.s64", "div.u32", "rem.u64"})
+  for (const char* division : {"rem.s32", "div.s32", "div.u32", "rem."})
     EXPECT_TRUE(contains(text, division)) << text;
   EXPECT_GE(count(ptx(head + "a[0] = a[1] / (n > 7 ? 1 : m); }\n"), "selp"), 1);
-  EXPECT_EQ(count(ptx(head + "a[0] = (ulong)a[1] / (m == -1 ? 1 : (ulong)m); }\n"), "selp"), 1);
+  EXPECT_EQ(count(ptx(head + "a[0] = (uint)a[1] / (n == -1 ? 1 : (uint)n); }\n"), "selp"), 1);
+  EXPECT_EQ(count(ptx(head + "a[0] = a[1] / n; a[1] = n == 0; }\n"), "selp"), 1);
 }
 
 TEST_F(GpuTest, NativeFunctionsAreInstructions) {
