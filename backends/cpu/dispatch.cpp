@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "backends/cpu/clock.h"
 #include "backends/cpu/executor.h"
@@ -178,6 +179,7 @@ void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noe
   bool refused = false;
   port::Nanoseconds until = 0;
   welcomeGuest();
+  const bool assisted = std::exchange(Runner::assists(), true);
   while (!done()) {
     if (!refused && claim(stream)) {
       refused = drain(stream, runner, &done) == Drained::refused;
@@ -193,6 +195,7 @@ void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noe
       pause();
     }
   }
+  Runner::assists() = assisted;
   guest_.store(Seat::none, std::memory_order_relaxed);
 }
 

@@ -14,6 +14,9 @@ namespace {
 
 constexpr port::Nanoseconds spin_time = 50'000;
 constexpr port::Nanoseconds linger_time = 100'000;
+// A thread that enqueues something small and waits for it at once runs it itself, faster than it
+// could be handed over: so long it is left to that thread.
+constexpr port::Nanoseconds head_start = 1'000;
 // Work below this is done before a sleeper is there.
 constexpr double worth_waking_ns = 20'000;
 constexpr long tick_ns = 1'000'000;
@@ -178,12 +181,19 @@ void Executor::spin() noexcept {
   const port::Nanoseconds until = now() + spin_time;
   do {
     for (int i = 0; i < 16; ++i) {
-      if (ready_streams_.load(std::memory_order_relaxed) != 0 ||
-          open_jobs_.load(std::memory_order_relaxed) != 0)
-        return;
+      if (open_jobs_.load(std::memory_order_relaxed) != 0 || isForUs()) return;
       pause();
     }
   } while (now() < until);
+}
+
+// Is there a stream that nobody else takes?
+bool Executor::isForUs() const noexcept {
+  const auto ready = [this] { return ready_streams_.load(std::memory_order_relaxed) != 0; };
+  if (!ready()) return false;
+  const port::Nanoseconds until = now() + head_start;
+  while (ready() && ready_by_caller_.load(std::memory_order_relaxed) && now() < until) pause();
+  return ready();
 }
 
 // A job, joined; nullptr when there is a stream to fetch, or for a while there was nothing.
@@ -328,7 +338,9 @@ void Executor::welcomeGuest() noexcept {
 }
 
 void Executor::ready(StreamCore& stream) noexcept {
-  if (!Runner::workerOf()) welcomeGuest();
+  const bool by_worker = Runner::workerOf() != nullptr;
+  if (!by_worker) welcomeGuest();
+  ready_by_caller_.store(!by_worker && !Runner::assists(), std::memory_order_relaxed);
   // Once the stream is in the list its operations may finish and its owner go. Workers are waited
   // for by dispose(); other threads need a reference.
   const Ref<Executor> keep(Runner::workerOf() == this ? nullptr : this);

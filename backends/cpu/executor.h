@@ -113,6 +113,7 @@ class Executor final : public Object {
   Job* linger(const Worker& worker) noexcept;
   static Job* openJob(Shared& shared, const StreamCore* of) noexcept;
   void spin() noexcept;
+  bool isForUs() const noexcept;
   bool sleep(Lock& lock, Worker& worker) noexcept;
   static bool wait(Worker& worker, const timespec* limit) noexcept;
   void countIdle(Shared& shared) noexcept;
@@ -179,6 +180,8 @@ class Executor final : public Object {
   Guarded<Shared, SpinMutex> shared_;
   // Copies of what is in `shared_`, for looking at without the lock.
   std::atomic<unsigned> ready_streams_{0};
+  // The last of them was made ready by a thread that may be about to wait for it.
+  std::atomic<bool> ready_by_caller_{false};
   std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};

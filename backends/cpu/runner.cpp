@@ -57,6 +57,11 @@ class Fitness {
 
 }  // namespace
 
+bool& Runner::assists() noexcept {
+  thread_local bool assists = false;
+  return assists;
+}
+
 Runner& Runner::current() {
   if (adopted) return *adopted;
   static thread_local Runner own;

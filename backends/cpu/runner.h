@@ -29,6 +29,8 @@ struct Runner {
   static Runner& current();
   // Makes `runner` the calling thread's, for a worker's lifetime.
   static void adopt(Runner& runner) noexcept;
+  // Is the calling thread one of an application that waits, and runs things meanwhile?
+  static bool& assists() noexcept;
   // The executor that the calling thread is a worker of, or nullptr.
   static Executor* workerOf() noexcept;
 };
