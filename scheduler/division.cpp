@@ -317,10 +317,13 @@ void Division::decide() {
     if (policy_) return;
     mode_ = Verdict::Mode::alone;
     learns_ = false;
-    if (measures_alone_)
+    if (measures_alone_) {
       ++seen->measuring_alone;
-    else
+    } else {
       seen->verdict.refuse();
+      // Or a member that was slow once would never be asked again.
+      std::ranges::fill(seen->unit_ns, 0.0);
+    }
   }
   policy_ = onOne(seen->best);
 }

@@ -50,7 +50,7 @@ class Experience {
     partition::Homes homes;
     size_t best = 0;               // the member that does it best alone
     unsigned launches = 0;         // that were divided
-    std::vector<double> unit_ns;   // of each member's last part; 0: it had none
+    std::vector<double> unit_ns;   // of each member's parts in its last launch; 0: none
     bool tried_alone = false;      // before it was ever divided
     unsigned measuring_alone = 0;  // launches that do that now
     std::vector<Alone> alone;      // by kindOf() a member

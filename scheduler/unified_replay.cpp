@@ -22,7 +22,7 @@ class UnifiedReplay final : public Command, public PartedCommand {
         recordings_(std::move(recordings)),
         inner_(std::move(inner)) {}
 
-  // Of all kernels, in the order in which they were recorded.
+  // Of all kernels that may run elsewhere than at home, in the order in which they were recorded.
   const std::vector<ExecutedPart>& executedParts() const override { return executed_; }
 
  private:

@@ -77,11 +77,12 @@ std::shared_ptr<port::Device> fakeDevice() {
 std::shared_ptr<port::Device> softwareGpu() { return root(*softwareGpus()); }
 std::shared_ptr<port::Device> softwareLevelZeroGpu() { return root(*softwareLevelZero()); }
 
-// The machine's first GPU behind HIP; nullptr where there is none.
+// The machine's first GPU behind HIP that there are kernels for; nullptr where there is none.
 std::shared_ptr<port::Device> gpu() {
   std::vector<port::Diagnostic> diagnostics;
-  const auto devices = hip::Backend().discover(diagnostics);
-  return devices.empty() ? nullptr : devices.front();
+  for (auto& device : hip::Backend().discover(diagnostics))
+    if (hasTestImage(device->target())) return device;
+  return nullptr;
 }
 
 // Of a driver whose lists keep no order.

@@ -76,7 +76,8 @@ struct RealDevices {
     if (auto others = unlike ? softwareLevelZero() : nullptr) backends.push_back(std::move(others));
     platform = new Platform(std::move(backends), std::make_unique<NoCompiler>());
     unsetenv("WEFT_CPU_PRIVATE_MEMORY");
-    list = platform->devices();
+    for (const Ref<Device>& device : platform->devices())
+      if (hasTestImage(device->port().target())) list.push_back(device);
     const uint32_t units = list[0]->capabilities().compute_units;
     if (gpus || units < 2) return;
     for (auto& part : list[0]->port().partition(singles(2)))

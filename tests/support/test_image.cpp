@@ -91,6 +91,12 @@ Image testImage(const port::Target& target) {
   return image;
 }
 
+bool hasTestImage(const port::Target& target) {
+  if (target.kind == port::TargetKind::nvptx)
+    return target.cpu.starts_with("sm_") && std::atoi(target.cpu.c_str() + 3) >= 80;
+  return target.kind != port::TargetKind::amdgcn || target.cpu == "host";
+}
+
 uint32_t kernelIndex(std::string_view name) {
   for (uint32_t i = 0; i < std::size(rows); ++i)
     if (rows[i].name == name) return i;

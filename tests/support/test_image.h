@@ -9,6 +9,8 @@
 namespace weft::test {
 
 Image testImage(const port::Target& target);
+// Is there one? Of GPUs, for software ones and for NVIDIA's from sm_80 on.
+bool hasTestImage(const port::Target& target);
 // The index of a kernel of testImage().
 uint32_t kernelIndex(std::string_view name);
 
