@@ -97,7 +97,8 @@ namespace {
 
 void bandwidth(Bench& bench, const char* what, const port::Location& from, const port::Location& to,
                size_t bytes) {
-  const auto stream = bench.device->createInOrderStream({});
+  // As a queue would: the first such stream opens the way to peers.
+  const auto stream = bench.device->createStream(port::Order::in_order);
   const double us = medianMicros(5, [&] {
     PlainOperation operation;
     operation.work = port::Copy{from, to, {bytes, 1, 1}};
@@ -108,24 +109,23 @@ void bandwidth(Bench& bench, const char* what, const port::Location& from, const
 }
 
 void copies(Bench& bench) {
-  constexpr size_t bytes = size_t(64) << 20;
+  constexpr size_t bytes = size_t(256) << 20;
   std::vector<std::byte> pinned(bytes), pageable(bytes);
   std::memset(pinned.data(), 1, bytes);
   std::memset(pageable.data(), 2, bytes);
   const auto device = bench.device->allocate(bytes, 8), second = bench.device->allocate(bytes, 8);
   const auto host = bench.device->import(pinned.data(), bytes);
   if (!host) return;
-  bandwidth(bench, "copy of 64 MiB, pinned to device", {host.get()}, {device.get()}, bytes);
-  bandwidth(bench, "copy of 64 MiB, device to pinned", {device.get()}, {host.get()}, bytes);
-  bandwidth(bench, "copy of 64 MiB, ordinary to device, staged", {nullptr, pageable.data()},
+  bandwidth(bench, "copy of 256 MiB, pinned to device", {host.get()}, {device.get()}, bytes);
+  bandwidth(bench, "copy of 256 MiB, device to pinned", {device.get()}, {host.get()}, bytes);
+  bandwidth(bench, "copy of 256 MiB, ordinary to device, staged", {nullptr, pageable.data()},
             {device.get()}, bytes);
-  bandwidth(bench, "copy of 64 MiB, device to ordinary, staged", {device.get()},
+  bandwidth(bench, "copy of 256 MiB, device to ordinary, staged", {device.get()},
             {nullptr, pageable.data()}, bytes);
-  bandwidth(bench, "copy of 64 MiB on the device", {device.get()}, {second.get()}, bytes);
-  if (bench.devices.size() > 1) {
-    const auto there = bench.devices[1]->allocate(bytes, 8);
-    bandwidth(bench, "copy of 64 MiB to a peer", {device.get()}, {there.get()}, bytes);
-  }
+  bandwidth(bench, "copy of 256 MiB on the device", {device.get()}, {second.get()}, bytes);
+  const bool has_peer = bench.devices.size() > 1;
+  const auto there = has_peer ? bench.devices[1]->allocate(bytes, 8) : nullptr;
+  if (there) bandwidth(bench, "copy of 256 MiB to a peer", {device.get()}, {there.get()}, bytes);
   RawStream raw(bench);
   hip::EventHandle event = nullptr;
   bench.api.eventCreateWithFlags(&event, hip::event_blocking_sync);
@@ -138,8 +138,13 @@ void copies(Bench& bench) {
     row(what, double(bytes) / us * 1e-3, "GB/s");
   };
   auto* const address = reinterpret_cast<void*>(device->deviceAddress());
-  driver("copy of 64 MiB, ordinary to device, by the driver", address, pageable.data());
-  driver("copy of 64 MiB, device to ordinary, by the driver", pageable.data(), address);
+  driver("copy of 256 MiB, ordinary to device, by the driver", address, pageable.data());
+  driver("copy of 256 MiB, device to ordinary, by the driver", pageable.data(), address);
+  driver("copy of 256 MiB, pinned to device, by the driver", address, pinned.data());
+  driver("copy of 256 MiB, device to pinned, by the driver", pinned.data(), address);
+  if (there)
+    driver("copy of 256 MiB to a peer, by the driver",
+           reinterpret_cast<void*>(there->deviceAddress()), address);
   uint32_t word = 0;
   const auto small = [&](const char* what, std::byte* to, bool with_word) {
     const auto stream = bench.device->createInOrderStream({.word = with_word});
