@@ -58,8 +58,7 @@ struct CopyCrew::Job {
 };
 
 CopyCrew::CopyCrew()
-    : thread_count_(std::min(most_threads, std::max(1u, std::thread::hardware_concurrency()) / 4)) {
-}
+    : thread_count_(std::min(most_threads, std::thread::hardware_concurrency() / 4)) {}
 
 CopyCrew::~CopyCrew() {
   std::vector<std::thread> threads;

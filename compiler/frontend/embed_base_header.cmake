@@ -18,15 +18,8 @@ foreach(file IN LISTS files)
   string(APPEND added "${more}")
 endforeach()
 set(text "#ifndef _OPENCL_BASE_H_\n#define _OPENCL_BASE_H_\n${text}${added}")
-# String literals have a limited length; adjacent ones are joined.
-set(pieces "")
-string(LENGTH "${text}" left)
-set(at 0)
-while(at LESS left)
-  string(SUBSTRING "${text}" ${at} 8000 piece)
-  string(APPEND pieces "R\"weft(${piece})weft\"\n")
-  math(EXPR at "${at} + 8000")
-endwhile()
+include("${CMAKE_CURRENT_LIST_DIR}/../../cmake/literals.cmake")
+weft_literals(text pieces)
 file(WRITE "${OUTPUT}" "#include \"compiler/frontend/resources.h\"
 
 namespace weft::compiler {
