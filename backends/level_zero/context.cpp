@@ -17,8 +17,8 @@ constexpr port::Nanoseconds pause_part = 8;
 constexpr port::Nanoseconds life_sign = 20'000'000;
 constexpr port::Nanoseconds spin_ns = 30'000;
 
-bool isSet(const char* variable) {
-  const char* const text = std::getenv(variable);
+bool wishesNativeImages() {
+  const char* const text = std::getenv("WEFT_NATIVE_IMAGES");
   return text && std::string_view(text) == "1";
 }
 
@@ -30,7 +30,7 @@ Driver::Driver(const Api& table, ze_driver_handle_t driver, uint32_t its_version
       handle(driver),
       version(its_version),
       first(is_first),
-      native_images(isSet("WEFT_NATIVE_IMAGES")),
+      native_images(wishesNativeImages()),
       binaries(std::move(kept)) {
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   check(api.contextCreate(handle, &description, &context), "making a context");
