@@ -1,6 +1,7 @@
 // Filters of pictures, in buffers and in images.
 
 constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+constant sampler_t linear = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
 
 kernel void grey(global const uchar4* in, global uchar* out) {
   const int i = get_global_id(0);
@@ -80,4 +81,13 @@ kernel void sobel_image(read_only image2d_t in, write_only image2d_t out) {
   const float4 below = read_imagef(in, nearest, at + (int2)(0, 1));
   const float4 above = read_imagef(in, nearest, at - (int2)(0, 1));
   write_imagef(out, at, fabs(right - left) + fabs(below - above));
+}
+
+// About the centre, by the angle of that cosine and sine.
+kernel void rotate_image(read_only image2d_t in, write_only image2d_t out, float cosine, float sine) {
+  const int2 at = (int2)(get_global_id(0), get_global_id(1));
+  const float2 centre = convert_float2(get_image_dim(in)) / 2;
+  const float2 to = convert_float2(at) + 0.5f - centre;
+  const float2 from = (float2)(cosine * to.x - sine * to.y, sine * to.x + cosine * to.y) + centre;
+  write_imagef(out, at, read_imagef(in, linear, from));
 }

@@ -132,6 +132,31 @@ Problem sobelImage(size_t n) {
           }};
 }
 
+// Hardware filters with weights of few bits.
+Problem rotateImage(size_t n) {
+  const Picture<cl_uchar> picture{pixels(4 * n * n, 108), n, 4};
+  const double cosine = 0.8, sine = 0.6;
+  const auto turned = [=](size_t i) {
+    const double centre = static_cast<double>(n) / 2;
+    const double x = static_cast<double>(i / 4 % n) + 0.5 - centre,
+                 y = static_cast<double>(i / 4 / n) + 0.5 - centre;
+    const double u = cosine * x - sine * y + centre - 0.5, v = sine * x + cosine * y + centre - 0.5;
+    const double right = u - std::floor(u), below = v - std::floor(v);
+    const auto at = [&](int dx, int dy) {
+      const int column = static_cast<int>(std::floor(u)) + dx,
+                row = static_cast<int>(std::floor(v)) + dy;
+      return picture.read(i % 4, column, row);
+    };
+    return (1 - below) * ((1 - right) * at(0, 0) + right * at(1, 0)) +
+           below * ((1 - right) * at(0, 1) + right * at(1, 1));
+  };
+  return {{imageIn(picture.data, n), imageOut(n, n), value(static_cast<float>(cosine)),
+           value(static_cast<float>(sine))},
+          {n, n},
+          1,
+          [=] { return each(4 * n * n, turned); }};
+}
+
 }  // namespace
 
 const std::vector<Case>& filters() {
@@ -145,6 +170,7 @@ const std::vector<Case>& filters() {
       {"bilateral", text, bilateral, 512, 64, 1e-4, any},
       {"gaussian_image", text, gaussianImage, 512, 64, 0.51, any},
       {"sobel_image", text, sobelImage, 1024, 64, 0.51, any},
+      {"rotate_image", text, rotateImage, 1024, 64, 0.51, any, 0.01},
   };
   return rows;
 }
