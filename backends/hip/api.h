@@ -13,6 +13,7 @@ using StreamHandle = struct StreamTag*;
 using EventHandle = struct EventTag*;
 using ModuleHandle = struct ModuleTag*;
 using FunctionHandle = struct FunctionTag*;
+using TextureHandle = uint64_t;  // what kernels take; 0: none
 
 inline constexpr Status success = 0;
 inline constexpr Status invalid_value = 1;
@@ -49,6 +50,7 @@ enum class Attribute : int {
   pci_domain_id = 69,
   max_shared_memory_per_block = 74,
   shared_memory_per_block_optin = 75,
+  texture_pitch_alignment = 82,
   total_constant_memory = 83,
   warp_size = 87,
 };
@@ -82,6 +84,51 @@ struct Copy3D {
   int kind;
 };
 static_assert(sizeof(Copy3D) == 160);
+
+// hipArray_Format.
+enum class ArrayFormat : int {
+  none = 0,  // ours
+  unsigned_int8 = 0x01,
+  unsigned_int16 = 0x02,
+  unsigned_int32 = 0x03,
+  signed_int8 = 0x08,
+  signed_int16 = 0x09,
+  signed_int32 = 0x0a,
+  half = 0x10,
+  single = 0x20,
+};
+
+// HIP_RESOURCE_DESC, as far as it is of rows in memory.
+struct TextureResource {
+  static constexpr int pitch_2d = 3;
+  int type;
+  void* address;
+  ArrayFormat format;
+  unsigned channels;
+  size_t width;   // pixels
+  size_t height;  // rows
+  size_t pitch;   // bytes between rows
+  int unused[22];
+  unsigned flags;
+};
+static_assert(sizeof(TextureResource) == 144 && offsetof(TextureResource, flags) == 136);
+
+// HIPaddress_mode.
+enum class AddressMode : int { wrap = 0, clamp = 1, mirror = 2, border = 3 };
+
+// HIP_TEXTURE_DESC.
+struct TextureSampling {
+  static constexpr unsigned read_as_integer = 1, normalized = 2;
+  AddressMode modes[3];
+  int linear;  // HIPfilter_mode
+  unsigned flags;
+  unsigned anisotropy;
+  int levels_linear;
+  float level_bias, least_level, greatest_level;
+  float border[4];
+  int unused[12];
+};
+static_assert(sizeof(TextureSampling) == 104);
 
 // nullptr: the provider lacks it, which only those marked optional may be.
 struct Api {
@@ -146,6 +193,11 @@ struct Api {
   Status (*funcGetAttribute)(int* value, FunctionAttribute attribute, FunctionHandle function);
   Status (*funcSetAttribute)(FunctionHandle function, FunctionAttribute attribute,
                              int value);  // NVIDIA alone
+
+  // Both optional. `view` is nullptr.
+  Status (*texObjectCreate)(TextureHandle* texture, const TextureResource* resource,
+                            const TextureSampling* sampling, const void* view);
+  Status (*texObjectDestroy)(TextureHandle texture);
 
   // Not HIP's, but what each provider does in its own way.
 

@@ -73,6 +73,7 @@ struct DeviceContext {
   std::atomic<port::Nanoseconds> last_submission{0};
   std::array<uint64_t, 3> max_grid{1, 1, 1};
   uint64_t max_shared_bytes = 0;
+  size_t texture_pitch_alignment = 0;  // bytes; 0: kernels read no textures
   MemoryCache memory{api, device};
   EventClock clock{api, device};
   EventPool timed_events{api, device, event_blocking_sync};

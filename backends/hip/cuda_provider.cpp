@@ -101,6 +101,7 @@ constexpr AttributePair attributes[] = {
     {Attribute::pci_domain_id, 50},
     {Attribute::max_shared_memory_per_block, 8},
     {Attribute::shared_memory_per_block_optin, 97},
+    {Attribute::texture_pitch_alignment, 51},
     {Attribute::total_constant_memory, 9},
     {Attribute::warp_size, 10},
 };
@@ -240,6 +241,8 @@ constexpr Symbol symbols[] = {
     {"cuLaunchKernel", offsetof(Api, moduleLaunchKernel)},
     {"cuFuncGetAttribute", offsetof(Api, funcGetAttribute)},
     {"cuFuncSetAttribute", offsetof(Api, funcSetAttribute), false},
+    {"cuTexObjectCreate", offsetof(Api, texObjectCreate), false},
+    {"cuTexObjectDestroy", offsetof(Api, texObjectDestroy), false},
 };
 
 constexpr Symbol driver_symbols[] = {

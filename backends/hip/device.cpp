@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "backends/common/gpu_language.h"
+#include "backends/common/native_images.h"
 #include "backends/common/software_images.h"
 #include "backends/hip/errors.h"
 #include "backends/hip/memory.h"
 #include "backends/hip/module.h"
 #include "core/error.h"
+#include "core/ports/native_images.h"
 
 namespace weft::hip {
 namespace {
@@ -136,6 +138,19 @@ void Device::describeImages() {
   const bool many = context_->runtime->provider->platform == Platform::amd ||
                     capability() >= large_parameters_capability;
   if (!many) capabilities_.image_limits.read_arguments = 64;
+  describeTextures();
+}
+
+// NVIDIA's GPUs have them, and software GPUs when they are asked for.
+void Device::describeTextures() {
+  const bool nvidia = context_->runtime->provider->platform == Platform::nvidia;
+  if (!context_->api.texObjectCreate || !context_->api.texObjectDestroy ||
+      !(nvidia || target_.cpu == "host") || !wishesNativeImages(nvidia))
+    return;
+  const int alignment = attribute(Attribute::texture_pitch_alignment);
+  if (alignment <= 0) return;
+  context_->texture_pitch_alignment = static_cast<size_t>(alignment);
+  port::addFeature(target_.features, port::native_images_feature);
 }
 
 void Device::connect(const Device& peer) {

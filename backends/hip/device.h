@@ -36,6 +36,7 @@ class Device final : public port::Device {
   void describeDevice();
   void describeMemory();
   void describeImages();
+  void describeTextures();
   // NVIDIA's compute capability, major * 10 + minor.
   int capability() const;
   void enablePeers();

@@ -112,6 +112,8 @@ constexpr Symbol symbols[] = {
     {"hipModuleGetFunction", offsetof(Api, moduleGetFunction)},
     {"hipModuleLaunchKernel", offsetof(Api, moduleLaunchKernel)},
     {"hipFuncGetAttribute", offsetof(Api, funcGetAttribute)},
+    {"hipTexObjectCreate", offsetof(Api, texObjectCreate), false},
+    {"hipTexObjectDestroy", offsetof(Api, texObjectDestroy), false},
 };
 
 constexpr Symbol extra_symbols[] = {

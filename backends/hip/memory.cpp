@@ -1,6 +1,9 @@
 #include "backends/hip/memory.h"
 
+#include <optional>
+
 #include "backends/hip/errors.h"
+#include "backends/hip/textures.h"
 
 namespace weft::hip {
 namespace {
@@ -8,17 +11,22 @@ namespace {
 class DeviceMemory final : public port::Memory {
  public:
   DeviceMemory(std::shared_ptr<DeviceContext> context, void* address, size_t bytes)
-      : context_(std::move(context)), address_(address), bytes_(bytes) {}
+      : context_(std::move(context)), address_(address), bytes_(bytes) {
+    if (context_->texture_pitch_alignment > 0) textures_.emplace(*context_);
+  }
   ~DeviceMemory() override {
     const Current current(context_->api, context_->device);
+    textures_.reset();
     context_->memory.give(address_, bytes_);
   }
   size_t size() const override { return bytes_; }
   std::byte* host() const override { return nullptr; }
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
+  Textures* textures() const { return textures_ ? &*textures_ : nullptr; }
 
  private:
   std::shared_ptr<DeviceContext> context_;
+  mutable std::optional<Textures> textures_;
   void* address_;
   size_t bytes_;
 };
@@ -49,6 +57,11 @@ class ImportedMemory final : public port::Memory {
 };
 
 }  // namespace
+
+Textures* texturesOf(const port::Memory* memory) {
+  const auto* const device = dynamic_cast<const DeviceMemory*>(memory);
+  return device ? device->textures() : nullptr;
+}
 
 std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<DeviceContext> context, size_t bytes) {
   const Api& api = context->api;

@@ -8,10 +8,15 @@
 
 namespace weft::hip {
 
+class Textures;
+
 // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
 std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<DeviceContext> context, size_t bytes);
 // Pins memory of the caller's; nullptr where the runtime cannot.
 std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,
                                            size_t bytes);
+
+// Those over memory of the device; nullptr where there are none.
+Textures* texturesOf(const port::Memory* memory);
 
 }  // namespace weft::hip

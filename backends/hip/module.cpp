@@ -7,6 +7,7 @@
 
 #include "backends/common/grid.h"
 #include "backends/hip/errors.h"
+#include "backends/hip/textures.h"
 #include "core/error.h"
 
 namespace weft::hip {
@@ -18,7 +19,8 @@ constexpr size_t least_local_alignment = 16;  // of an argument: what double2 an
 // The values of a launch's parameters, and where each lies.
 class Parameters {
  public:
-  explicit Parameters(size_t count) : words_(count), images_(count), places_(count + 1) {}
+  Parameters(size_t count, size_t textures)
+      : words_(count), images_(count), places_(count + textures + 1) {}
 
   void place(size_t i, const void* value) { places_[i] = const_cast<void*>(value); }
   void word(size_t i, uint64_t value) {
@@ -81,27 +83,38 @@ Module::~Module() {
   context_->api.moduleUnload(module_);
 }
 
-void Module::findKernels(const Image& image) {
+FunctionHandle Module::find(const std::string& symbol, size_t& max_group) const {
   const Api& api = context_->api;
+  FunctionHandle function = nullptr;
+  const Status found = api.moduleGetFunction(&function, module_, symbol.c_str());
+  require(found == success, CL_INVALID_BINARY, "the image lacks one of its kernels");
+  // The question also makes the runtime load the function now. Left to the first launch, that can
+  // wait for streams that are busy.
+  int used = 0;
+  check(api, api.funcGetAttribute(&used, FunctionAttribute::shared_size_bytes, function),
+        "a kernel's local memory");
+  const auto fixed = static_cast<uint64_t>(used);
+  int most = 0;
+  check(api, api.funcGetAttribute(&most, FunctionAttribute::max_threads_per_block, function),
+        "a kernel's largest group");
+  max_group = static_cast<size_t>(std::max(most, 1));
+  if (api.funcSetAttribute && context_->max_shared_bytes > fixed)
+    api.funcSetAttribute(function, FunctionAttribute::max_dynamic_shared_size_bytes,
+                         static_cast<int>(context_->max_shared_bytes - fixed));
+  return function;
+}
+
+void Module::findKernels(const Image& image) {
   for (const KernelInfo& info : image.kernels) {
     Kernel kernel;
-    const Status found = api.moduleGetFunction(&kernel.function, module_, info.symbol.c_str());
-    require(found == success, CL_INVALID_BINARY, "the image lacks one of its kernels");
-    // The question also makes the runtime load the function now. Left to the first launch, that
-    // can wait for streams that are busy.
-    int used = 0;
-    check(api, api.funcGetAttribute(&used, FunctionAttribute::shared_size_bytes, kernel.function),
-          "a kernel's local memory");
-    const auto fixed = static_cast<uint64_t>(used);
-    int most = 0;
-    check(api,
-          api.funcGetAttribute(&most, FunctionAttribute::max_threads_per_block, kernel.function),
-          "a kernel's largest group");
+    kernel.function = find(info.symbol, kernel.max_group);
     kernel.prints = info.uses_printf;
-    kernel.max_group = static_cast<size_t>(std::max(most, 1));
-    if (api.funcSetAttribute && context_->max_shared_bytes > fixed)
-      api.funcSetAttribute(kernel.function, FunctionAttribute::max_dynamic_shared_size_bytes,
-                           static_cast<int>(context_->max_shared_bytes - fixed));
+    if (!info.native.symbol.empty() && context_->texture_pitch_alignment > 0) {
+      size_t max_group = 0;
+      kernel.twin = find(info.native.symbol, max_group);
+      kernel.max_group = std::min(kernel.max_group, max_group);
+      kernel.native = info.native;
+    }
     for (const ArgumentInfo& argument : info.arguments)
       kernel.alignments.push_back(argument.alignment);
     kernels_.push_back(std::move(kernel));
@@ -112,7 +125,10 @@ Status Module::launch(StreamHandle stream, const port::Launch& launch, void* pri
   if (launch.kernel >= kernels_.size()) return invalid_value;
   const Kernel& kernel = kernels_[launch.kernel];
   if (launch.arguments.size() != kernel.alignments.size()) return invalid_value;
-  Parameters parameters(launch.arguments.size());
+  std::vector<TextureHandle> textures;
+  const bool native = kernel.twin && bindTextures(launch, kernel.native, textures);
+  if (!native) textures.clear();
+  Parameters parameters(launch.arguments.size(), textures.size());
   uint64_t shared = 0;
   for (size_t i = 0; i < launch.arguments.size(); ++i) {
     const port::LaunchArgument& argument = launch.arguments[i];
@@ -132,17 +148,20 @@ Status Module::launch(StreamHandle stream, const port::Launch& launch, void* pri
       parameters.place(i, argument.value);
     }
   }
+  size_t next = launch.arguments.size();
+  for (const TextureHandle& texture : textures) parameters.place(next++, &texture);
   port::GpuLaunch hidden{*launch.record, {}};
   hidden.record.services = static_cast<const port::HostServices*>(print_buffer);
-  parameters.place(launch.arguments.size(), &hidden);
+  parameters.place(next, &hidden);
   return forEachGrid(*launch.record, launch.slice, context_->max_grid, [&](const Grid& grid) {
     hidden.box = grid.box;
     const auto groups = [&](int d) {
       return static_cast<unsigned>(grid.box.end[d] - grid.box.begin[d]);
     };
-    return context_->api.moduleLaunchKernel(
-        kernel.function, groups(0), groups(1), groups(2), grid.block[0], grid.block[1],
-        grid.block[2], static_cast<unsigned>(shared), stream, parameters.data(), nullptr);
+    return context_->api.moduleLaunchKernel(native ? kernel.twin : kernel.function, groups(0),
+                                            groups(1), groups(2), grid.block[0], grid.block[1],
+                                            grid.block[2], static_cast<unsigned>(shared), stream,
+                                            parameters.data(), nullptr);
   });
 }
 

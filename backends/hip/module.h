@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/hip/context.h"
+#include "core/image.h"
 #include "core/ports/device.h"
 
 namespace weft::hip {
@@ -27,9 +28,12 @@ class Module final : public port::Module {
     FunctionHandle function = nullptr;
     std::vector<uint32_t> alignments;  // of the pointees of local pointers, by argument
     size_t max_group = 0;              // work-items: what its registers leave room for
+    FunctionHandle twin = nullptr;     // reads textures
+    NativeImages native;
     bool prints = false;
   };
   void findKernels(const Image& image);
+  FunctionHandle find(const std::string& symbol, size_t& max_group) const;
 
   std::shared_ptr<DeviceContext> context_;
   ModuleHandle module_ = nullptr;

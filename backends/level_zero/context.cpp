@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <string_view>
 #include <thread>
+
+#include "backends/common/native_images.h"
 
 namespace weft::level_zero {
 namespace {
@@ -17,11 +17,6 @@ constexpr port::Nanoseconds pause_part = 8;
 constexpr port::Nanoseconds life_sign = 20'000'000;
 constexpr port::Nanoseconds spin_ns = 30'000;
 
-bool wishesNativeImages() {
-  const char* const text = std::getenv("WEFT_NATIVE_IMAGES");
-  return text && std::string_view(text) == "1";
-}
-
 }  // namespace
 
 Driver::Driver(const Api& table, ze_driver_handle_t driver, uint32_t its_version, bool is_first,
@@ -30,7 +25,7 @@ Driver::Driver(const Api& table, ze_driver_handle_t driver, uint32_t its_version
       handle(driver),
       version(its_version),
       first(is_first),
-      native_images(wishesNativeImages()),
+      native_images(wishesNativeImages(false)),
       binaries(std::move(kept)) {
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   check(api.contextCreate(handle, &description, &context), "making a context");

@@ -236,7 +236,7 @@ void Device::describeNativeImages() {
     return;
   context_->image_limits = limits;
   context_->most_images = capabilities_.global_memory_bytes / part;
-  port::addFeature(target_.features, port::spirv_native_images);
+  port::addFeature(target_.features, port::native_images_feature);
 }
 
 // A driver knows its own allocations of host memory only, and one of an allocation's devices has to

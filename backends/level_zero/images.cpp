@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/common/native_images.h"
 #include "backends/level_zero/memory.h"
 #include "backends/level_zero/module.h"
 #include "core/image_format.h"
@@ -131,18 +132,6 @@ bool isSame(const ze_image_desc_t& a, const ze_image_desc_t& b) {
          za == zb && wa == wb;
 }
 
-bool holdsIntegers(const ze_image_desc_t& image) {
-  return image.format.type == ZE_IMAGE_FORMAT_TYPE_UINT ||
-         image.format.type == ZE_IMAGE_FORMAT_TYPE_SINT;
-}
-
-uint32_t valueOf(const NativeSampler& sampler, const port::Launch& launch) {
-  if (!sampler.is_argument) return sampler.value;
-  uint32_t value = 0;
-  std::memcpy(&value, launch.arguments[sampler.value].value, sizeof value);
-  return value;
-}
-
 ImageCopies* copiesOf(const port::Memory* memory) {
   const auto* const device = dynamic_cast<const DeviceMemory*>(memory);
   return device ? device->copies().get() : nullptr;
@@ -233,7 +222,7 @@ StreamImages::~StreamImages() {
     if (const auto copies = used.lock()) copies->drop(this);
 }
 
-bool StreamImages::find(const port::LaunchArgument& argument, bool filters, Bound& bound) {
+bool StreamImages::find(const port::LaunchArgument& argument, bool filtered, Bound& bound) {
   port::ImageDescriptor image;
   std::memcpy(&image, argument.value, sizeof image);
   const auto description = describe(image, context_->image_limits);
@@ -242,7 +231,8 @@ bool StreamImages::find(const port::LaunchArgument& argument, bool filters, Boun
   const bool whole = memory && argument.offset == 0 && memory->size() == bytesOf(image);
   if (!description || !whole || !memory->copies()) return false;
   // Software takes the nearest integer whatever the sampler says.
-  if (filters && holdsIntegers(*description)) return false;
+  if (filtered && holdsIntegers(*findImageFormat({image.channel_order, image.channel_type})))
+    return false;
   bound.copies = memory->copies();
   bound.copy = &bound.copies->of(this, context_, *description, bytesOf(image));
   bound.pixels = reinterpret_cast<const void*>(memory->deviceAddress());
@@ -271,7 +261,7 @@ bool StreamImages::bind(ze_command_list_handle_t list, const port::Launch& launc
   uint32_t filtering = 0;  // samplers; bits
   for (size_t i = 0; i < wanted.samplers.size(); ++i) {
     const uint32_t value = valueOf(wanted.samplers[i], launch);
-    if ((value & port::sampler_filter_linear) != 0) filtering |= 1u << i;
+    if (filters(value)) filtering |= 1u << i;
     arguments.samplers.push_back(context_->samplers.get(value));
     if (!arguments.samplers.back()) return false;
   }

@@ -86,7 +86,7 @@ class StreamImages {
     ImageCopy* copy = nullptr;
     const void* pixels = nullptr;
   };
-  bool find(const port::LaunchArgument& argument, bool filters, Bound& bound);
+  bool find(const port::LaunchArgument& argument, bool filtered, Bound& bound);
   bool refresh(ze_command_list_handle_t list, const Bound& bound);
 
   const std::shared_ptr<DeviceContext> context_;

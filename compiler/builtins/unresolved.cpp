@@ -9,6 +9,7 @@
 #include "compiler/builtins/math_names.h"
 #include "compiler/gpu/spirv/native_images.h"
 #include "compiler/gpu/sub_groups.h"
+#include "compiler/gpu/textures.h"
 
 namespace weft::compiler {
 namespace {
@@ -144,7 +145,8 @@ std::vector<std::string> undefinedFunctions(const llvm::Module& module) {
   return calledDeclarations(module, [](const llvm::Function& function) {
     return function.isIntrinsic() || function.getName().starts_with("weft.std.") ||
            function.getName().starts_with(spirv_sub_group_prefix) ||
-           function.getName().starts_with(spirv_sample_prefix);
+           function.getName().starts_with(spirv_sample_prefix) ||
+           function.getName().starts_with(texture_read_prefix);
   });
 }
 

@@ -287,6 +287,16 @@ class Copier {
 
 }  // namespace
 
+uint64_t parameterBytes(const KernelInfo& kernel) {
+  uint64_t bytes = sizeof(port::GpuLaunch);
+  for (const ArgumentInfo& argument : kernel.arguments) {
+    const bool image = argument.kind == ArgumentKind::image;
+    bytes = llvm::alignTo(bytes, std::max<uint64_t>(argument.alignment, 1)) +
+            (image ? sizeof(port::ImageDescriptor) : argument.size);
+  }
+  return bytes;
+}
+
 GpuModule makeGpuModule(llvm::Module& source, std::vector<KernelInfo>& kernels,
                         LocalArguments local) {
   return Copier(source, kernels, local).run();

@@ -24,6 +24,11 @@ struct GpuKernel {
 // memory, or the pointer.
 enum class LocalArguments : uint8_t { offsets, pointers };
 
+// What a kernel's parameters take where local pointers are offsets, GpuLaunch included. More than
+// the usual bytes not every GPU takes.
+uint64_t parameterBytes(const KernelInfo& kernel);
+inline constexpr uint64_t usual_parameter_bytes = 4096;
+
 struct GpuModule {
   std::unique_ptr<llvm::Module> module;
   std::vector<GpuKernel> kernels;

@@ -17,12 +17,14 @@
 #include "compiler/gpu/bare_divisions.h"
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/host_module.h"
+#include "compiler/gpu/native_images.h"
 #include "compiler/gpu/native_math.h"
 #include "compiler/gpu/spirv/module_writer.h"
 #include "compiler/gpu/spirv/native_images.h"
 #include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/spirv/standard_functions.h"
 #include "compiler/gpu/target_module.h"
+#include "compiler/gpu/textures.h"
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/unrolling.h"
 #include "compiler/gpu/work_items.h"
@@ -219,7 +221,7 @@ void analyseKernels(llvm::ArrayRef<llvm::Function*> kernels, llvm::TargetMachine
                     Image& image) {
   for (llvm::Function* kernel : kernels) {
     KernelInfo& info = infoOf(image, kernel->getName());
-    if (isNativeImageKernel(info)) continue;  // its twin says it all
+    if (isNativeTwin(info)) continue;  // its twin says it all
     const KernelBody body = makeBody(*kernel, machine, info, true);
     analyseAccesses(body, machine, info);
   }
@@ -285,20 +287,22 @@ llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
   return defineOwnMath(module);
 }
 
+// Of kernels that read images, where the device has its own.
+llvm::Error addTwins(llvm::Module& module, Image& image) {
+  if (!llvm::StringRef(image.target.features).contains(port::native_images_feature))
+    return llvm::Error::success();
+  if (image.target.kind != port::TargetKind::spirv) return addTextureTwins(module, image.kernels);
+  addSpirvTwins(module, image.kernels);
+  return llvm::Error::success();
+}
+
 }  // namespace
 
 port::Target machineTarget(const Image& image) {
-  constexpr size_t usual_bytes = 4096;
   port::Target target = image.target;
   if (target.kind != port::TargetKind::nvptx) return target;
   const bool large = llvm::any_of(image.kernels, [](const KernelInfo& kernel) {
-    size_t bytes = sizeof(port::GpuLaunch);
-    for (const ArgumentInfo& argument : kernel.arguments) {
-      const bool image_argument = argument.kind == ArgumentKind::image;
-      bytes = llvm::alignTo(bytes, std::max<size_t>(argument.alignment, 1)) +
-              (image_argument ? sizeof(port::ImageDescriptor) : argument.size);
-    }
-    return bytes > usual_bytes;
+    return parameterBytes(kernel) > usual_parameter_bytes;
   });
   if (large) target.features += target.features.empty() ? "+ptx81" : ",+ptx81";
   return target;
@@ -314,9 +318,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   lowerPrintfToRecords(module);
   if (image.target.kind != port::TargetKind::spirv) useNativeMath(module, options.relaxed_math);
   if (llvm::Error error = linkFunctions(module, image.target)) return error;
-  if (image.target.kind == port::TargetKind::spirv &&
-      llvm::StringRef(image.target.features).contains(port::spirv_native_images))
-    addNativeImageKernels(module, image.kernels);
+  if (llvm::Error error = addTwins(module, image)) return error;
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);
@@ -325,7 +327,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   markSplitHazards(module, image.kernels);
   markStoreSizes(module, image.kernels);
   if (llvm::Error error = lower(module, options, machine, image)) return error;
-  foldNativeImageKernels(image.kernels);
+  foldNativeTwins(image.kernels);
   return llvm::Error::success();
 }
 

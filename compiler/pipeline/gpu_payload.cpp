@@ -7,6 +7,7 @@
 #include "compiler/gpu/host_module.h"
 #include "compiler/gpu/spirv/module_writer.h"
 #include "compiler/gpu/spirv/prepare.h"
+#include "compiler/gpu/textures.h"
 #include "compiler/pipeline/elf_link.h"
 
 namespace weft::compiler {
@@ -27,12 +28,16 @@ llvm::Expected<llvm::SmallVector<char, 0>> emit(llvm::Module& module, llvm::Targ
 
 void finishLowering(GpuModule& gpu, const llvm::TargetMachine& machine,
                     const port::Target& target) {
-  if (isSoftwareGpu(target))
+  if (isSoftwareGpu(target)) {
+    defineTextureReads(*gpu.module, TextureUnit::software);
     makeHostModule(gpu);
-  else if (target.kind == port::TargetKind::spirv)
+  } else if (target.kind == port::TargetKind::nvptx) {
+    defineTextureReads(*gpu.module, TextureUnit::nvidia);
+  } else if (target.kind == port::TargetKind::spirv) {
     makeSpirvModule(gpu);
-  else if (target.kind == port::TargetKind::amdgcn)
+  } else if (target.kind == port::TargetKind::amdgcn) {
     makeAmdModule(gpu, machine.createDataLayout());
+  }
 }
 
 llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachine& machine,

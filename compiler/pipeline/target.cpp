@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -14,6 +16,7 @@
 
 #include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/host_module.h"
+#include "core/ports/native_images.h"
 
 namespace weft::compiler {
 namespace {
@@ -29,6 +32,14 @@ std::string hostFeatures() {
   for (const auto& [name, present] : llvm::sys::getHostCPUFeatures())
     features.AddFeature(name, present);
   return features.getString();
+}
+
+// Those of the target that are LLVM's.
+std::string machineFeatures(const port::Target& target) {
+  llvm::SmallVector<llvm::StringRef> features;
+  llvm::StringRef(target.features).split(features, ',', -1, false);
+  llvm::erase(features, port::native_images_feature);
+  return llvm::join(features, ",");
 }
 
 // LLVM's switches that have no other interface.
@@ -83,9 +94,10 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine(const port::Tar
                                                                  const Options& options) {
   setSwitches();  // each time: lld resets them
   const bool native = target.cpu.empty() || target.cpu == "native" || isSoftwareGpu(target);
+  const std::string features = machineFeatures(target);
   return machineOf({host_triple, native ? llvm::sys::getHostCPUName().str() : target.cpu,
-                    native && target.features.empty() ? hostFeatures() : target.features,
-                    llvm::Reloc::PIC_, llvm::CodeModel::Small},
+                    native && features.empty() ? hostFeatures() : features, llvm::Reloc::PIC_,
+                    llvm::CodeModel::Small},
                    options);
 }
 
@@ -95,8 +107,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> nvidiaMachine(const port::T
   unsigned sm = 0;
   if (!number.consume_front("sm_") || number.getAsInteger(10, sm))
     return llvm::createStringError("no NVIDIA processor: " + target.cpu);
-  return machineOf({nvidia_triple, "sm_" + std::to_string(std::min(sm, newest_sm)), target.features,
-                    std::nullopt, std::nullopt},
+  return machineOf({nvidia_triple, "sm_" + std::to_string(std::min(sm, newest_sm)),
+                    machineFeatures(target), std::nullopt, std::nullopt},
                    options);
 }
 

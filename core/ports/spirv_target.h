@@ -1,4 +1,5 @@
-// What Target::features says of a device that takes SPIR-V: these names, separated by commas.
+// What Target::features says of a device that takes SPIR-V: these names, and native_images.h's,
+// separated by commas.
 #pragma once
 
 #include <array>
@@ -7,16 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ports/native_images.h"
+
 namespace weft::port {
 
 inline constexpr const char* spirv_double = "fp64";
 // Sums of float by the device's own atomic operation; others are made by exchanging.
 inline constexpr const char* spirv_global_float_sums = "fp32_global_atomic_add";
 inline constexpr const char* spirv_local_float_sums = "fp32_local_atomic_add";
-// Kernels that sample images come as such, too, that sample the device's own (KernelInfo::native).
-inline constexpr const char* spirv_native_images = "native_images";
-// No more of them in a kernel than this; it reads further ones in software.
-inline constexpr uint32_t most_native_images = 32, most_native_samplers = 16;
 
 struct SpirvSubGroups {
   uint32_t size;
@@ -31,11 +30,6 @@ inline std::vector<uint32_t> spirvSubGroupSizes(std::string_view features) {
   for (const auto& [size, feature] : spirv_sub_groups)
     if (features.find(feature) != std::string_view::npos) sizes.push_back(size);
   return sizes;
-}
-
-inline void addFeature(std::string& features, const char* one) {
-  if (!features.empty()) features += ',';
-  features += one;
 }
 
 }  // namespace weft::port

@@ -302,7 +302,7 @@ constexpr char sampling[] = R"(
 TEST_F(SpirvTarget, KernelsThatSampleHaveTwins) {
   port::CompileRequest wanted = spirvRequest(sampling, "-cl-std=CL3.0", false);
   wanted.features.images = true;
-  port::addFeature(wanted.target.features, port::spirv_native_images);
+  port::addFeature(wanted.target.features, port::native_images_feature);
   const auto result = compiler().build(wanted);
   ASSERT_TRUE(result.ok) << result.log;
   const Image image = readImage(result.image).value_or(Image{});
@@ -312,7 +312,7 @@ TEST_F(SpirvTarget, KernelsThatSampleHaveTwins) {
   const KernelInfo& info = image.kernels[image.find("sample").value()];
   EXPECT_EQ(info.arguments.size(), 7u);
   EXPECT_EQ(info.symbol, "weft_kernel_sample");
-  EXPECT_EQ(info.native.symbol, "weft_kernel_sample.images");
+  EXPECT_EQ(info.native.symbol, "weft_kernel_sample$images");
   std::vector<uint32_t> images;
   for (const NativeImage& one : info.native.images) images.push_back(one.argument);
   std::ranges::sort(images);

@@ -17,6 +17,7 @@ namespace weft::software {
 
 inline constexpr unsigned max_work_group = 1024;
 inline constexpr unsigned max_local_bytes = 65536;
+inline constexpr int texture_pitch_alignment = 32;
 
 // From the environment: scripts/software-gpus says what is what.
 struct Settings {

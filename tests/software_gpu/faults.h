@@ -27,7 +27,8 @@ struct Faults {
   std::atomic<int> lost_device{-1};     // or the one of this number
   // Level Zero: by how many nanoseconds the clock that is asked for is ahead of the commands'.
   std::atomic<int64_t> clock_ahead{0};
-  // Level Zero: images that there are, copies of memory into them, and launches that take images.
+  // Images, or textures, that there are; Level Zero: copies of memory into them; and launches that
+  // take any.
   std::atomic<int> images{0}, image_copies{0}, image_launches{0};
   std::atomic<int> alive{0};  // handles and allocations that were not given back
 };

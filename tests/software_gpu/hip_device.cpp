@@ -30,6 +30,7 @@ constexpr Row rows[] = {
     {Attribute::max_threads_per_block, max_work_group},
     {Attribute::multiprocessor_count, 2},
     {Attribute::max_shared_memory_per_block, max_local_bytes},
+    {Attribute::texture_pitch_alignment, texture_pitch_alignment},
     {Attribute::total_constant_memory, 65536},
     {Attribute::warp_size, 32},
 };

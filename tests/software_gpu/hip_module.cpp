@@ -16,6 +16,9 @@ using weft::hip::StreamHandle;
 
 namespace {
 
+// Of kernels that read textures (compiler/gpu/native_images.cpp).
+constexpr const char* twin_suffix = "$images";
+
 struct Function {
   Device& device;
   std::string name;
@@ -137,6 +140,7 @@ WEFT_HIP hipModuleLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned 
   if (machine().faults.launches.strikes()) return weft::hip::invalid_value;
   if (!fits(grid, block)) return invalid_configuration;
   if (function.layout.local_bytes + local_bytes > max_local_bytes) return weft::hip::invalid_value;
+  if (function.name.ends_with(twin_suffix)) ++machine().faults.image_launches;
   const auto request = requestFor(function, parameters);
   request->grid = grid;
   request->block = block;

@@ -20,16 +20,6 @@ COLOUR_IMAGES(DEFINE_FETCHES, read_write)
 DEPTH_IMAGES(DEFINE_DEPTH_FETCH, read_only)
 DEPTH_IMAGES(DEFINE_DEPTH_FETCH, read_write)
 
-// Integer coordinates are neither normalised nor repeated.
-INLINE int4 integerAt(Level level, uint sampler, int4 at, int dimensions, bool layered) {
-  if (layered) at.z = clampInteger(at.z, 0, (int)level.array_size - 1);
-  if ((sampler & SAMPLER_ADDRESS) != CLK_ADDRESS_CLAMP_TO_EDGE) return at;
-  at.x = clampInteger(at.x, 0, (int)level.width - 1);
-  if (dimensions > 1) at.y = clampInteger(at.y, 0, (int)level.height - 1);
-  if (dimensions > 2) at.z = clampInteger(at.z, 0, (int)level.depth - 1);
-  return at;
-}
-
 #define DEFINE_SAMPLE(name, C, sample, fetch, convert, access, T, shape, n)                      \
   OVERLOAD C name(access T image, sampler_t sampler, float##n coordinate) {                      \
     return convert(sample(weft_image(image), 0, weft_sampler(sampler),                           \

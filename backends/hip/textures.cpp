@@ -1,0 +1,137 @@
+#include "backends/hip/textures.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "backends/common/native_images.h"
+#include "backends/hip/memory.h"
+
+namespace weft::hip {
+namespace {
+
+// An application may make ever other views of one buffer; the textures of all of them live as long
+// as it does.
+constexpr size_t most_textures = 256;
+
+// By how many bytes a channel has: 1, 2, 4.
+struct FormatRow {
+  ChannelClass kind;
+  std::array<ArrayFormat, 3> by_bytes;
+};
+constexpr auto no = ArrayFormat::none;
+constexpr FormatRow formats[] = {
+    {ChannelClass::unorm, {ArrayFormat::unsigned_int8, ArrayFormat::unsigned_int16, no}},
+    {ChannelClass::snorm, {ArrayFormat::signed_int8, ArrayFormat::signed_int16, no}},
+    {ChannelClass::unsigned_int,
+     {ArrayFormat::unsigned_int8, ArrayFormat::unsigned_int16, ArrayFormat::unsigned_int32}},
+    {ChannelClass::signed_int,
+     {ArrayFormat::signed_int8, ArrayFormat::signed_int16, ArrayFormat::signed_int32}},
+    {ChannelClass::half, {no, ArrayFormat::half, no}},
+    {ChannelClass::single, {no, no, ArrayFormat::single}}};
+
+// Those whose channels the kernel puts in order (compiler/builtins/cl/image_texture.cl).
+constexpr cl_channel_order orders[] = {CL_R, CL_RG, CL_RGBA, CL_BGRA};
+
+struct Pixels {
+  ArrayFormat format;
+  unsigned channels;
+  bool integers;
+};
+std::optional<Pixels> pixelsOf(const port::ImageDescriptor& image) {
+  const ImageFormat* const format = findImageFormat({image.channel_order, image.channel_type});
+  if (!format || format->type->packed() || std::ranges::count(orders, image.channel_order) == 0)
+    return std::nullopt;
+  const auto row = std::ranges::find(formats, format->type->kind, &FormatRow::kind);
+  const ArrayFormat channel = row->by_bytes[format->type->bytes / 2];
+  if (channel == no) return std::nullopt;
+  return Pixels{channel, format->order->channels, holdsIntegers(*format)};
+}
+
+AddressMode addressModeOf(uint32_t sampler) {
+  constexpr uint32_t mode_bits = 0xe;
+  switch (sampler & mode_bits) {
+    case port::sampler_address_repeat:
+      return AddressMode::wrap;
+    case port::sampler_address_mirrored_repeat:
+      return AddressMode::mirror;
+    case port::sampler_address_clamp:
+      return AddressMode::border;
+    default:
+      return AddressMode::clamp;
+  }
+}
+
+bool isSame(const port::ImageDescriptor& a, const port::ImageDescriptor& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+// Of a single row the runtime wants a pitch all the same.
+size_t pitchOf(const port::ImageDescriptor& image, size_t alignment) {
+  if (image.height > 1) return image.row_pitch;
+  const size_t row = size_t{image.width} * image.pixel_bytes;
+  return (row + alignment - 1) / alignment * alignment;
+}
+
+TextureHandle make(const DeviceContext& context, const port::ImageDescriptor& image,
+                   uint32_t sampler) {
+  const auto pixels = pixelsOf(image);
+  const bool plane = image.type == CL_MEM_OBJECT_IMAGE2D || image.type == CL_MEM_OBJECT_IMAGE1D;
+  // Software takes the nearest integer whatever the sampler says.
+  if (!pixels || !plane || image.levels != 1 || (filters(sampler) && pixels->integers)) return 0;
+  TextureResource resource{};
+  resource.type = TextureResource::pitch_2d;
+  resource.address = reinterpret_cast<void*>(image.address);
+  resource.format = pixels->format;
+  resource.channels = pixels->channels;
+  resource.width = image.width;
+  resource.height = image.height;
+  resource.pitch = pitchOf(image, context.texture_pitch_alignment);
+  TextureSampling sampling{};
+  std::ranges::fill(sampling.modes, addressModeOf(sampler));
+  sampling.linear = filters(sampler);
+  if (pixels->integers) sampling.flags |= TextureSampling::read_as_integer;
+  if ((sampler & port::sampler_normalized) != 0) sampling.flags |= TextureSampling::normalized;
+  TextureHandle handle = 0;
+  if (context.api.texObjectCreate(&handle, &resource, &sampling, nullptr) != success) return 0;
+  return handle;
+}
+
+}  // namespace
+
+Textures::~Textures() {
+  for (const Texture& texture : *made_.lock())
+    if (texture.handle) context_.api.texObjectDestroy(texture.handle);
+}
+
+TextureHandle Textures::get(const port::ImageDescriptor& image, uint32_t sampler) {
+  const auto made = made_.lock();
+  for (const Texture& texture : *made)
+    if (texture.sampler == sampler && isSame(texture.image, image)) return texture.handle;
+  if (made->size() == most_textures) return 0;
+  made->push_back({image, sampler, 0});
+  return made->back().handle = make(context_, image, sampler);
+}
+
+bool bindTextures(const port::Launch& launch, const NativeImages& wanted,
+                  std::vector<TextureHandle>& textures) {
+  for (const NativeImage& each : wanted.images) {
+    const port::LaunchArgument& argument = launch.arguments[each.argument];
+    Textures* const known = texturesOf(argument.memory);
+    if (!known) return false;
+    port::ImageDescriptor image;
+    std::memcpy(&image, argument.value, sizeof image);
+    image.address = argument.memory->deviceAddress() + argument.offset;
+    for (size_t i = 0; i < wanted.samplers.size(); ++i) {
+      if ((each.samplers >> i & 1) == 0) continue;
+      const uint32_t sampler = valueOf(wanted.samplers[i], launch);
+      // Of an argument that does not filter, the kernel takes texels.
+      const bool unused = wanted.samplers[i].is_argument && !filters(sampler);
+      textures.push_back(unused ? 0 : known->get(image, sampler));
+      if (!unused && !textures.back()) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace weft::hip
