@@ -65,10 +65,13 @@ DEFINE_CHANNELS(short)
 DEFINE_CHANNELS(ushort)
 DEFINE_CHANNELS(uint)
 
-INLINE float4 signedUnit(uint4 v, float scale) {
-  const float4 x = CAST_4(float, as_int4(v)) / scale;
-  return x > -1.0f ? x : (float4)-1.0f;
-}
+// Parts of 255, 65535, 127 or 32767, which divisions would round to the same: the first product of
+// such integers is exact.
+INLINE float4 parts_8(float4 x) { return x * 0x1.01p-8f + x * 0x1.010102p-24f; }
+INLINE float4 parts_16(float4 x) { return x * 0x1p-16f + x * 0x1.0001p-32f; }
+INLINE float4 parts_7(float4 x) { return x * 0x1.02p-7f + x * 0x1.020408p-21f; }
+INLINE float4 parts_15(float4 x) { return x * 0x1p-15f + x * 0x1.0002p-30f; }
+INLINE float4 signedUnit(float4 x) { return x > -1.0f ? x : (float4)-1.0f; }
 INLINE float4 fields(uint v, uint4 shift, uint4 mask) {
   return CAST_4(float, (uint4)v >> shift & mask) / CAST_4(float, mask);
 }
@@ -80,14 +83,14 @@ INLINE float4 fromSrgb(float4 colour, uint4 v) {
 OVERLOAD float4 weft_load_float(Image image, Texel texel) {
   const uint type = image->channel_type, order = image->channel_order, bytes = image->pixel_bytes;
   if (order == CLK_RGBA && type == CLK_UNORM_INT8)
-    return CAST_4(float, *(const __global unaligned_uchar4*)texel) / 255.0f;
+    return parts_8(CAST_4(float, *(const __global unaligned_uchar4*)texel));
   if (order == CLK_RGBA && type == CLK_FLOAT) return *(const __global unaligned_float4*)texel;
   float4 v = 0.0f;
   switch (type) {
-    case CLK_SNORM_INT8: v = signedUnit(load_char(texel, bytes), 127.0f); break;
-    case CLK_SNORM_INT16: v = signedUnit(load_short(texel, bytes), 32767.0f); break;
-    case CLK_UNORM_INT8: v = CAST_4(float, load_uchar(texel, bytes)) / 255.0f; break;
-    case CLK_UNORM_INT16: v = CAST_4(float, load_ushort(texel, bytes)) / 65535.0f; break;
+    case CLK_SNORM_INT8: v = signedUnit(parts_7(CAST_4(float, as_int4(load_char(texel, bytes))))); break;
+    case CLK_SNORM_INT16: v = signedUnit(parts_15(CAST_4(float, as_int4(load_short(texel, bytes))))); break;
+    case CLK_UNORM_INT8: v = parts_8(CAST_4(float, load_uchar(texel, bytes))); break;
+    case CLK_UNORM_INT16: v = parts_16(CAST_4(float, load_ushort(texel, bytes))); break;
     case CLK_UNORM_SHORT_565:
       v = fields(load_ushort(texel, 2).x, (uint4)(11, 5, 0, 0), (uint4)(31, 63, 31, 1));
       break;
