@@ -6,7 +6,7 @@
 // The literal port::sampler_filter_nearest stands for a texture that texels are taken from, at
 // integer coordinates: zeros outside. Which texel is the nearest is worked out in software, as
 // hardware rounds coordinates, so such reads give what they give in software. Other samplers are
-// of textures that filter.
+// of textures that filter, of images without layers and slices.
 #pragma once
 
 #include <vector>

@@ -1,31 +1,5 @@
 // OpenCL 8.2, linear filtering: the weighted mean of the 2, 4 or 8 texels around a coordinate.
-#include "image.def"
-
-typedef struct {
-  int texel[2];
-  float weight[2];
-} Axis;
-
-INLINE Axis around(float s, uint sampler, uint size) {
-  const float width = (float)size;
-  const uint mode = sampler & SAMPLER_ADDRESS;
-  const float u = inTexels(s, sampler, width) - 0.5f;
-  const float below = __builtin_elementwise_floor(u);
-  // In range for any coordinate, NaN included; beyond it every texel is border, or the edge.
-  const float least = below > -2.0f ? below : -2.0f;
-  const int first = (int)(least < width ? least : width), count = (int)size;
-  int i = first, j = first + 1;
-  if (mode == CLK_ADDRESS_REPEAT) {
-    i = i < 0 ? i + count : i;
-    j = j > count - 1 ? j - count : j;
-  }
-  if (mode != CLK_ADDRESS_CLAMP && mode != CLK_ADDRESS_NONE) {
-    i = clampInteger(i, 0, count - 1);
-    j = clampInteger(j, 0, count - 1);
-  }
-  const float part = u - below;
-  return (Axis){{i, j}, {1.0f - part, part}};
-}
+#include "image_sample.def"
 
 OVERLOAD float4 weft_read_linear(Image image, uint index, uint sampler, float4 at,
                                  int dimensions, bool layered) {
