@@ -30,10 +30,12 @@ constexpr Intrinsic::ID block_ids[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x,
 // Of opencl-c-base.h.
 constexpr uint32_t local_fence = 1, global_fence = 2;
 
-// Reads what a work-item wants to know, as i64.
+// Reads what a work-item wants to know, as i64 or as the lower half of that.
 class Place {
  public:
-  Place(Builder& builder, const GpuKernel& kernel) : builder_(builder), kernel_(kernel) {}
+  enum class Width : uint8_t { half = 32, whole = 64 };
+  Place(Builder& builder, const GpuKernel& kernel, Width width = Width::whole)
+      : builder_(builder), kernel_(kernel), whole_(width == Width::whole) {}
 
   Value* localId(unsigned d) { return special(local_ids[d]); }
   Value* localSize(unsigned d) { return special(local_sizes[d]); }
@@ -49,12 +51,13 @@ class Place {
   Value* groupCount(unsigned d) { return record(offsetof(port::LaunchRecord, group_count), d); }
   // Relative to the offset.
   Value* rangeId(unsigned d) {
-    Value* base = builder_.CreateMul(groupId(d), enqueuedLocalSize(d), "", true, true);
-    return builder_.CreateAdd(base, localId(d), "", true, true);
+    Value* base = builder_.CreateMul(groupId(d), enqueuedLocalSize(d), "", whole_, whole_);
+    return builder_.CreateAdd(base, localId(d), "", whole_, whole_);
   }
   Value* globalId(unsigned d) {
-    return builder_.CreateAdd(rangeId(d), globalOffset(d), "", true, true);
+    return builder_.CreateAdd(rangeId(d), globalOffset(d), "", whole_, whole_);
   }
+  Value* number(uint64_t value) { return llvm::ConstantInt::get(type(), value); }
 
   Value* workDim() {
     return load(offsetof(port::GpuLaunch, record.work_dim), builder_.getInt32Ty());
@@ -81,14 +84,13 @@ class Place {
 
  private:
   Value* special(Intrinsic::ID id) {
-    return builder_.CreateZExt(builder_.CreateIntrinsic(id, {}, {}), builder_.getInt64Ty());
+    return builder_.CreateZExt(builder_.CreateIntrinsic(id, {}, {}), type());
   }
   Value* record(size_t offset, unsigned d) {
     return field(offsetof(port::GpuLaunch, record) + offset, d);
   }
-  Value* field(size_t offset, unsigned d) {
-    return load(offset + d * sizeof(uint64_t), builder_.getInt64Ty());
-  }
+  Value* field(size_t offset, unsigned d) { return load(offset + d * sizeof(uint64_t), type()); }
+  llvm::Type* type() { return whole_ ? builder_.getInt64Ty() : builder_.getInt32Ty(); }
   Value* load(size_t offset, llvm::Type* type) {
     Value* address =
         builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), kernel_.launch, offset);
@@ -100,6 +102,7 @@ class Place {
 
   Builder& builder_;
   const GpuKernel& kernel_;
+  const bool whole_;
 };
 
 struct DimensionQuery {
@@ -152,14 +155,25 @@ Value* answerDimension(Builder& builder, Place& place, llvm::CallInst& call,
   if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(dimension)) {
     const uint64_t d = constant->getZExtValue();
     return d < 3 ? (place.*query.answer)(static_cast<unsigned>(d))
-                 : builder.getInt64(query.out_of_range);
+                 : place.number(query.out_of_range);
   }
-  Value* result = builder.getInt64(query.out_of_range);
+  Value* result = place.number(query.out_of_range);
   for (unsigned d = 0; d < 3; ++d) {
     Value* here = builder.CreateICmpEQ(dimension, llvm::ConstantInt::get(dimension->getType(), d));
     result = builder.CreateSelect(here, (place.*query.answer)(d), result);
   }
   return result;
+}
+
+// Frozen, a sum stays one operand of what is computed from it. Of its parts, which may overflow,
+// nobody could say that an index, which may not, grows by as much in 64 bits as in 32.
+Value* answerHalf(Builder& builder, const GpuKernel& kernel, llvm::CallInst& call,
+                  llvm::StringRef name) {
+  const auto* query = find(dimension_queries, name);
+  if (!query) return nullptr;
+  Place place(builder, kernel, Place::Width::half);
+  Value* answer = answerDimension(builder, place, call, *query);
+  return llvm::isa<llvm::BinaryOperator>(answer) ? builder.CreateFreeze(answer) : answer;
 }
 
 // Constants are in global memory, and what is in none of the others is private.
@@ -192,7 +206,8 @@ void replaceBarrier(Builder& builder, const llvm::CallInst& call) {
 // Null where the call is of something else.
 Value* answerFor(Builder& builder, const GpuKernel& kernel, const SubGroups& sub_groups,
                  llvm::CallInst& call) {
-  const llvm::StringRef name = call.getCalledFunction()->getName();
+  llvm::StringRef name = call.getCalledFunction()->getName();
+  if (name.consume_front(narrow_query)) return answerHalf(builder, kernel, call, name);
   Place place(builder, kernel);
   if (const auto* query = find(dimension_queries, name))
     return answerDimension(builder, place, call, *query);

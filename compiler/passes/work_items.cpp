@@ -122,9 +122,11 @@ class QueryLowering {
 }  // namespace
 
 bool isWorkItemQuery(const llvm::Function& function) {
-  return function.isDeclaration() && (findQuery(function.getName()) != nullptr ||
-                                      llvm::is_contained(exchanges, function.getName()) ||
-                                      isAddressQuery(function) || isSubGroupQuery(function));
+  llvm::StringRef name = function.getName();
+  name.consume_front(narrow_query);
+  return function.isDeclaration() &&
+         (findQuery(name) != nullptr || llvm::is_contained(exchanges, function.getName()) ||
+          isAddressQuery(function) || isSubGroupQuery(function));
 }
 
 bool isBarrier(const llvm::Function& function) {

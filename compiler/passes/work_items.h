@@ -35,6 +35,9 @@ enum Parameter : unsigned {
 // Declared by builtins that call back into the host; answered with the launch's services.
 inline constexpr llvm::StringLiteral services_query = "__weft_host_services";
 
+// Before the name of a query: it answers with the lower half of what the query does, as i32.
+inline constexpr llvm::StringLiteral narrow_query = "__weft_narrow";
+
 // Queries about a pointer (generic_addresses.h) count, too.
 bool isWorkItemQuery(const llvm::Function& function);
 // Meetings of a sub-group's lanes, too.

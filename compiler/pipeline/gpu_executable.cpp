@@ -17,6 +17,7 @@
 #include "compiler/gpu/bare_divisions.h"
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/host_module.h"
+#include "compiler/gpu/narrow_queries.h"
 #include "compiler/gpu/native_images.h"
 #include "compiler/gpu/native_math.h"
 #include "compiler/gpu/spirv/module_writer.h"
@@ -235,6 +236,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   const bool is_spirv = image.target.kind == port::TargetKind::spirv;
   GpuModule gpu = makeGpuModule(module, image.kernels,
                                 is_spirv ? LocalArguments::pointers : LocalArguments::offsets);
+  widenQueries(module);
   analyseKernels(*functions, machine, image);
   for (const GpuKernel& kernel : gpu.kernels) {
     KernelInfo& info = infoOf(image, kernel.name);
@@ -322,6 +324,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);
+  if (image.target.kind != port::TargetKind::spirv) narrowQueries(module);
   simplify(module, nullptr);  // the address spaces are not the machine's yet
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);

@@ -251,6 +251,19 @@ TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   EXPECT_GE(count(ptx(dots), "fma.rn.f32"), 16);
 }
 
+TEST_F(GpuTest, IndicesAreOf32BitsAndNeighboursOneAddress) {
+  const std::string text =
+      ptx("kernel void f(global float* a, global float* b) {\n"
+          "  const int i = get_global_id(0);\n"
+          "  b[i] = a[i - 1] + a[i + 1]; }\n");
+  EXPECT_TRUE(contains(text, "+-4]")) << text;
+  EXPECT_TRUE(contains(text, "+4]")) << text;
+  EXPECT_FALSE(contains(text, "mul.lo.s64")) << text;
+  EXPECT_FALSE(contains(text, "shr.s64")) << text;
+  // A size that an int cannot hold is asked for as before.
+  EXPECT_TRUE(contains(ptx("kernel void f(global ulong* a) { a[0] = get_global_id(0); }"), ".u64"));
+}
+
 // NVIDIA's need not be kept from dividing by zero, whatever it is that decides
 // about a divisor's being 1; and having divided says nothing of the divisor.
 TEST_F(GpuTest, DivisionsHaveNoGuards) {
