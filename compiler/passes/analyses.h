@@ -22,11 +22,13 @@ struct Analyses {
   llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder;
 
-  explicit Analyses(llvm::TargetMachine& machine, const llvm::PipelineTuningOptions& tuning = {})
-      : Analyses(&machine, tuning) {}
+  explicit Analyses(llvm::TargetMachine& machine, const llvm::PipelineTuningOptions& tuning = {},
+                    llvm::PassInstrumentationCallbacks* callbacks = nullptr)
+      : Analyses(&machine, tuning, callbacks) {}
   // Without a machine: what holds on every target.
-  explicit Analyses(llvm::TargetMachine* machine, const llvm::PipelineTuningOptions& tuning = {})
-      : builder(machine, tuning) {
+  explicit Analyses(llvm::TargetMachine* machine, const llvm::PipelineTuningOptions& tuning = {},
+                    llvm::PassInstrumentationCallbacks* callbacks = nullptr)
+      : builder(machine, tuning, std::nullopt, callbacks) {
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);

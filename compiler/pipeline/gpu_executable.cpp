@@ -166,12 +166,21 @@ void limitGroups(const GpuKernel& kernel, const KernelInfo& info) {
                     llvm::MDString::get(context, "maxntidx"), llvm::ValueAsMetadata::get(items)}));
 }
 
+// One access to memory is faster than several, where that cannot tell them apart: costs of vectors
+// are not what NVIDIA's GPUs have them for.
+void keepVectorLoads(llvm::PassInstrumentationCallbacks& callbacks) {
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](llvm::StringRef pass, llvm::Any) { return pass != "VectorCombinePass"; });
+}
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = false;  // the lanes are the vectors
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = fully;
-  Analyses analyses(machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  if (machine.getTargetTriple().isNVPTX()) keepVectorLoads(callbacks);
+  Analyses analyses(machine, tuning, &callbacks);
   machine.registerPassBuilderCallbacks(analyses.builder);
   // The target has hardly any vector instructions, and cannot select some of those it might. What
   // is made of them before loops are unrolled is what counts there; others come up behind that.

@@ -264,6 +264,14 @@ TEST_F(GpuTest, IndicesAreOf32BitsAndNeighboursOneAddress) {
   EXPECT_TRUE(contains(ptx("kernel void f(global ulong* a) { a[0] = get_global_id(0); }"), ".u64"));
 }
 
+TEST_F(GpuTest, VectorsThatAreUsedInPartAreLoadedWhole) {
+  const std::string text =
+      ptx("kernel void f(global float4* a, global float* b, global int* c) {\n"
+          "  const float4 v = a[c[0]]; b[0] = v.x * v.y + v.z; }\n");
+  EXPECT_EQ(count(text, "ld.global.v4.f32"), 1) << text;
+  EXPECT_EQ(count(text, "ld.global.f32"), 0) << text;
+}
+
 // NVIDIA's need not be kept from dividing by zero, whatever it is that decides
 // about a divisor's being 1; and having divided says nothing of the divisor.
 TEST_F(GpuTest, DivisionsHaveNoGuards) {
