@@ -8,13 +8,13 @@
 namespace weft::compiler {
 namespace {
 
-constexpr size_t longest_body = 64, short_body = 28;  // instructions
+constexpr size_t longest_body = 64;  // instructions
+constexpr unsigned turns = 4;
 
-// How many turns to make one of; 1 for long bodies.
-unsigned turnsOf(const llvm::Loop& loop) {
+bool isShort(const llvm::Loop& loop) {
   size_t instructions = 0;
   for (const llvm::BasicBlock* block : loop.blocks()) instructions += block->sizeWithoutDebug();
-  return instructions <= short_body ? 8 : instructions <= longest_body ? 4 : 1;
+  return instructions <= longest_body;
 }
 
 bool isSpokenFor(const llvm::Loop& loop) {
@@ -29,14 +29,30 @@ bool isSpokenFor(const llvm::Loop& loop) {
   });
 }
 
+llvm::MDNode* hint(llvm::LLVMContext& context, llvm::StringRef name, llvm::Metadata* value) {
+  return llvm::MDNode::get(context, {llvm::MDString::get(context, name), value});
+}
+
+// What is known of the loop afterwards is that it makes progress: else the unroller would forbid
+// all others to go on, and the driver's compiler is told of that.
+void ask(llvm::Loop& loop) {
+  llvm::LLVMContext& context = loop.getHeader()->getContext();
+  auto* count =
+      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), turns));
+  auto* progress =
+      llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.mustprogress"));
+  loop.setLoopID(llvm::makePostTransformationMetadata(
+      context, loop.getLoopID(), {},
+      {hint(context, "llvm.loop.unroll.count", count),
+       hint(context, "llvm.loop.unroll.followup_unrolled", progress)}));
+}
+
 }  // namespace
 
 llvm::PreservedAnalyses UnrollShortLoops::run(llvm::Function& function,
                                               llvm::FunctionAnalysisManager& analyses) {
   for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
-    if (const unsigned turns = turnsOf(*loop);
-        turns > 1 && loop->isInnermost() && !isSpokenFor(*loop))
-      llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.count", turns);
+    if (loop->isInnermost() && isShort(*loop) && !isSpokenFor(*loop)) ask(*loop);
   return llvm::PreservedAnalyses::all();
 }
 

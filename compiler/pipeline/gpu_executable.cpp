@@ -10,6 +10,8 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopStrengthReduce.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
 
 #include "compiler/builtins/builtins.h"
@@ -192,7 +194,9 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   analyses.builder.registerVectorizerStartEPCallback(
       [=](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
         scalarise(manager);
-        if (unrolls) manager.addPass(UnrollShortLoops());
+        if (!unrolls) return;
+        manager.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass()));
+        manager.addPass(UnrollShortLoops());
       });
   analyses.builder.registerOptimizerLastEPCallback(
       [=](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {

@@ -45,7 +45,8 @@ std::string machineFeatures(const port::Target& target) {
 // LLVM's switches that have no other interface.
 void setSwitches() {
   // Strength reduction over the nested loops of a lowered kernel takes half of code generation's
-  // time and, with x86's addressing modes, gives no faster code.
+  // time and, with x86's addressing modes, gives no faster code. NVIDIA's loops have had theirs
+  // before they were unrolled: afterwards each turn's address would be computed on its own.
   const char* const switches[] = {"weft", "-disable-lsr"};
   llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(switches)), switches);
 }
@@ -107,6 +108,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> nvidiaMachine(const port::T
   unsigned sm = 0;
   if (!number.consume_front("sm_") || number.getAsInteger(10, sm))
     return llvm::createStringError("no NVIDIA processor: " + target.cpu);
+  setSwitches();
   return machineOf({nvidia_triple, "sm_" + std::to_string(std::min(sm, newest_sm)),
                     machineFeatures(target), std::nullopt, std::nullopt},
                    options);

@@ -240,8 +240,12 @@ TEST_F(GpuTest, DivisionsAndRootsAreAsExactAsTheProgramAsks) {
 TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   const std::string sum = "kernel void f(global float* a, int n) { float s = 0;\n";
   const std::string body = "for (int i = 0; i < n; ++i) s += a[i] * a[i + n]; a[0] = s; }\n";
-  EXPECT_GE(count(ptx(sum + body), "ld.global.f32"), 8);
-  EXPECT_EQ(count(ptx(sum + "#pragma unroll 1\n" + body), "ld.global.f32"), 2);
+  const std::string text = ptx(sum + body);
+  EXPECT_GE(count(text, "ld.global.f32"), 8);
+  EXPECT_EQ(count(text, "nounroll"), 1) << "only the turns that are left over:" << text;
+  const std::string kept = ptx(sum + "#pragma unroll 1\n" + body);
+  EXPECT_EQ(count(kept, "ld.global.f32"), 2);
+  EXPECT_EQ(count(kept, "nounroll"), 1) << kept;
   // With functions in it, and vectors.
   const std::string dots =
       "kernel void f(global float4* a, int n) { float s = 0;\n"
@@ -249,6 +253,17 @@ TEST_F(GpuTest, ShortLoopsAreUnrolled) {
       "3.0f, s);\n"
       "  a[0] = s; }\n";
   EXPECT_GE(count(ptx(dots), "fma.rn.f32"), 16);
+}
+
+// The driver's compiler makes one instruction of each such step.
+TEST_F(GpuTest, AddressesGrowInLoops) {
+  const std::string text =
+      ptx("kernel void f(global float* a, global float* b, int n) {\n"
+          "  const int column = get_global_id(0); float s = 0;\n"
+          "  for (int k = 0; k < n; ++k) s += a[k * n + column];\n"
+          "  b[column] = s; }\n");
+  EXPECT_GE(count(text, "ld.global.f32"), 5) << text;
+  EXPECT_LE(count(text, "mul.wide"), 3) << text;
 }
 
 TEST_F(GpuTest, IndicesAreOf32BitsAndNeighboursOneAddress) {
