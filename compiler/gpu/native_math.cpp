@@ -21,6 +21,74 @@ constexpr double log2_e = 1.4426950408889634, log2_10 = 3.3219280948873623;
 constexpr double ln_2 = 0.6931471805599453, log10_2 = 0.3010299956639812;
 constexpr float division_ulp = 2.5f, root_ulp = 3.0f;
 
+// --- NVIDIA's instructions ---
+
+template <class Make>
+Value* eachLane(Builder& builder, llvm::ArrayRef<Value*> values, Make&& make) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(values[0]->getType());
+  if (!vector) return make(values);
+  Value* result = llvm::PoisonValue::get(vector);
+  for (unsigned i = 0; i < vector->getNumElements(); ++i) {
+    llvm::SmallVector<Value*> lane;
+    for (Value* value : values) lane.push_back(builder.CreateExtractElement(value, i));
+    result = builder.CreateInsertElement(result, make(lane), i);
+  }
+  return result;
+}
+
+Value* machine(Builder& builder, ID id, llvm::ArrayRef<Value*> values) {
+  return eachLane(builder, values, [&](llvm::ArrayRef<Value*> lane) -> Value* {
+    return builder.CreateIntrinsic(id, {}, lane);
+  });
+}
+
+// Instructions that LLVM has no name for.
+Value* machine(Builder& builder, llvm::StringRef text, llvm::ArrayRef<Value*> values) {
+  return eachLane(builder, values, [&](llvm::ArrayRef<Value*> lane) -> Value* {
+    llvm::Type* type = builder.getFloatTy();
+    const llvm::SmallVector<llvm::Type*> types(lane.size(), type);
+    auto* code = llvm::InlineAsm::get(llvm::FunctionType::get(type, types, false), text,
+                                      lane.size() == 1 ? "=f,f" : "=f,f,f", false);
+    llvm::CallInst* call = builder.CreateCall(code, lane);
+    call->setDoesNotAccessMemory();
+    call->setDoesNotThrow();
+    call->addFnAttr(llvm::Attribute::WillReturn);
+    return call;
+  });
+}
+
+// b^x for log2(b) = `log2_base`, wherever it lies: 2^n * 2^r for n, the largest integer below
+// x * log2(b) but at least -126 and at most 126, and what is left, which the instruction for powers
+// of two takes. Where x is beyond the result's range r is, too, and the product 0 or infinite.
+Value* powerOf(Builder& builder, double log2_base, Value* x) {
+  constexpr double span = 252, shifter = 0x1.8p23, bias = 127;
+  const auto number = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+  const auto fused = [&](ID id, Value* a, Value* b, Value* c) {
+    return builder.CreateIntrinsic(id, {}, {a, b, c});
+  };
+  const auto high = static_cast<double>(static_cast<float>(log2_base));
+  Value* place = fused(llvm::Intrinsic::nvvm_fma_rn_f, x, number(log2_base / span), number(0.5));
+  place = builder.CreateIntrinsic(llvm::Intrinsic::nvvm_saturate_f, {}, {place});
+  // The exponent of 2^n, in the lowest bits.
+  Value* shifted = fused(llvm::Intrinsic::nvvm_fma_rm_f, place, number(span), number(shifter + 1));
+  Value* exponent = builder.CreateShl(builder.CreateBitCast(shifted, builder.getInt32Ty()), 23);
+  Value* rest = fused(llvm::Intrinsic::nvvm_fma_rn_f, x, number(high),
+                      builder.CreateFSub(number(shifter + bias), shifted));
+  rest = fused(llvm::Intrinsic::nvvm_fma_rn_f, x, number(log2_base - high), rest);
+  return builder.CreateFMul(
+      builder.CreateIntrinsic(llvm::Intrinsic::nvvm_ex2_approx_ftz_f, {}, {rest}),
+      builder.CreateBitCast(exponent, x->getType()));
+}
+template <const double& log2_base>
+Value* preciseExponential(Builder& builder, llvm::ArrayRef<Value*> x) {
+  return eachLane(builder, x, [&](llvm::ArrayRef<Value*> lane) {
+    return powerOf(builder, log2_base, lane[0]);
+  });
+}
+Value* powerOfTwo(Builder& builder, llvm::ArrayRef<Value*> x) {
+  return machine(builder, llvm::Intrinsic::nvvm_ex2_approx_f, x);
+}
+
 // --- functions of OpenCL C as LLVM's ---
 
 Value* scaled(Builder& builder, Value* value, double by) {
@@ -62,6 +130,7 @@ Value* rootReciprocal(Builder& builder, llvm::ArrayRef<Value*> x) {
 
 enum class When {
   always,   // the instructions keep the function's bounds
+  nvidia,   // NVIDIA's do
   native,   // of functions native_: "implementation-defined"
   relaxed,  // functions native_, and others under -cl-fast-relaxed-math
 };
@@ -93,6 +162,9 @@ constexpr Rule rules[] = {
     {"log2", 1, When::relaxed, unary<llvm::Intrinsic::log2>},
     {"log10", 1, When::relaxed, logarithm<log10_2>},
     {"powr", 2, When::relaxed, power},
+    {"exp", 1, When::nvidia, preciseExponential<log2_e>},
+    {"exp2", 1, When::nvidia, powerOfTwo},
+    {"exp10", 1, When::nvidia, preciseExponential<log2_10>},
 };
 
 // "_Z11native_sqrtDv4_f" -> "native_sqrt"
@@ -105,11 +177,12 @@ llvm::StringRef sourceName(const llvm::Function& function) {
 
 bool isFloat(const llvm::Type* type) { return type->getScalarType()->isFloatTy(); }
 
-const Rule* ruleFor(const llvm::Function& function, bool relaxed) {
+const Rule* ruleFor(const llvm::Function& function, bool relaxed, bool nvidia) {
   if (!function.isDeclaration() || !isFloat(function.getReturnType())) return nullptr;
   llvm::StringRef name = sourceName(function);
   for (const Rule& rule : rules) {
-    const bool exact = name == rule.name && (rule.when != When::relaxed || relaxed);
+    const bool exact = name == rule.name && (rule.when != When::relaxed || relaxed) &&
+                       (rule.when != When::nvidia || nvidia);
     const bool native = rule.when == When::relaxed && name.starts_with("native_") &&
                         name.drop_front(7) == rule.name;
     if ((exact || native) && function.arg_size() == rule.arguments) return &rule;
@@ -126,7 +199,7 @@ void replace(llvm::CallInst& call, const Rule& rule) {
   Builder builder(&call);
   llvm::FastMathFlags flags = call.getFastMathFlags();
   flags.setAllowContract();
-  if (rule.when != When::always) flags.setApproxFunc();
+  if (rule.when == When::native || rule.when == When::relaxed) flags.setApproxFunc();
   builder.setFastMathFlags(flags);
   builder.setDefaultFPMathTag(llvm::MDBuilder(call.getContext()).createFPMath(division_ulp));
   const llvm::SmallVector<Value*> arguments(call.args());
@@ -144,7 +217,7 @@ void replaceRoot(llvm::CallInst& call) {
   call.eraseFromParent();
 }
 
-// --- NVIDIA's instructions ---
+// --- NVIDIA's instructions for what is marked ---
 
 // Of instructions that are arithmetic on floats.
 bool isApproximate(const llvm::Instruction& instruction) {
@@ -153,40 +226,6 @@ bool isApproximate(const llvm::Instruction& instruction) {
 bool isInexact(const llvm::Instruction& instruction) {
   const auto* arithmetic = llvm::dyn_cast<llvm::FPMathOperator>(&instruction);
   return arithmetic && (instruction.hasApproxFunc() || arithmetic->getFPAccuracy() >= 2);
-}
-
-template <class Make>
-Value* eachLane(Builder& builder, llvm::ArrayRef<Value*> values, Make&& make) {
-  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(values[0]->getType());
-  if (!vector) return make(values);
-  Value* result = llvm::PoisonValue::get(vector);
-  for (unsigned i = 0; i < vector->getNumElements(); ++i) {
-    llvm::SmallVector<Value*> lane;
-    for (Value* value : values) lane.push_back(builder.CreateExtractElement(value, i));
-    result = builder.CreateInsertElement(result, make(lane), i);
-  }
-  return result;
-}
-
-Value* machine(Builder& builder, ID id, llvm::ArrayRef<Value*> values) {
-  return eachLane(builder, values, [&](llvm::ArrayRef<Value*> lane) -> Value* {
-    return builder.CreateIntrinsic(id, {}, lane);
-  });
-}
-
-// Instructions that LLVM has no name for.
-Value* machine(Builder& builder, llvm::StringRef text, llvm::ArrayRef<Value*> values) {
-  return eachLane(builder, values, [&](llvm::ArrayRef<Value*> lane) -> Value* {
-    llvm::Type* type = builder.getFloatTy();
-    const llvm::SmallVector<llvm::Type*> types(lane.size(), type);
-    auto* code = llvm::InlineAsm::get(llvm::FunctionType::get(type, types, false), text,
-                                      lane.size() == 1 ? "=f,f" : "=f,f,f", false);
-    llvm::CallInst* call = builder.CreateCall(code, lane);
-    call->setDoesNotAccessMemory();
-    call->setDoesNotThrow();
-    call->addFnAttr(llvm::Attribute::WillReturn);
-    return call;
-  });
 }
 
 llvm::IntrinsicInst* inexactRoot(Value* value) {
@@ -240,9 +279,9 @@ Value* select(llvm::Instruction& instruction) {
 
 }  // namespace
 
-void useNativeMath(llvm::Module& module, bool relaxed) {
+void useNativeMath(llvm::Module& module, bool relaxed, bool nvidia) {
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
-    const Rule* rule = ruleFor(function, relaxed);
+    const Rule* rule = ruleFor(function, relaxed, nvidia);
     for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(user);
       if (!call || call->getCalledFunction() != &function || !isFloat(call->getType())) continue;

@@ -10,8 +10,9 @@ namespace weft::compiler {
 // Before the builtins are linked, so that their own arithmetic stays exact: square roots that need
 // not be rounded correctly (OpenCL C 7.4), functions native_, and under `relaxed`
 // (-cl-fast-relaxed-math) sines, exponentials and logarithms become LLVM's, marked with the
-// accuracy that is asked for.
-void useNativeMath(llvm::Module& module, bool relaxed);
+// accuracy that is asked for. For NVIDIA's GPUs (`nvidia`) exponentials of float are made of their
+// instruction for powers of two, which errs by less than OpenCL allows.
+void useNativeMath(llvm::Module& module, bool relaxed, bool nvidia);
 
 // NVIDIA's instructions for what is so marked, and for divisions that are.
 void selectNativeMath(llvm::Module& module);

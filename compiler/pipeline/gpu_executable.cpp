@@ -331,7 +331,8 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   llvm::StripDebugInfo(module);
   markPrintf(module, image.kernels);
   lowerPrintfToRecords(module);
-  if (image.target.kind != port::TargetKind::spirv) useNativeMath(module, options.relaxed_math);
+  if (image.target.kind != port::TargetKind::spirv)
+    useNativeMath(module, options.relaxed_math, image.target.kind == port::TargetKind::nvptx);
   if (llvm::Error error = linkFunctions(module, image.target)) return error;
   if (llvm::Error error = addTwins(module, image)) return error;
   retarget(module, machine);

@@ -287,6 +287,16 @@ TEST_F(GpuTest, VectorsThatAreUsedInPartAreLoadedWhole) {
   EXPECT_EQ(count(text, "ld.global.f32"), 0) << text;
 }
 
+TEST_F(GpuTest, ExponentialsUseThePowersOfTwo) {
+  const std::string text =
+      ptx("kernel void f(global float4* a, global float* b) {\n"
+          "  a[0] = exp(a[1]); b[0] = exp10(b[1]); b[2] = exp2(b[3]); }\n");
+  EXPECT_EQ(count(text, "ex2.approx.ftz.f32"), 5) << text;
+  EXPECT_EQ(count(text, "ex2.approx.f32"), 1) << text;
+  const std::string of_double = ptx("kernel void f(global double* a) { a[0] = exp(a[1]); }");
+  EXPECT_EQ(count(of_double, "ex2"), 0);
+}
+
 // NVIDIA's need not be kept from dividing by zero, whatever it is that decides
 // about a divisor's being 1; and having divided says nothing of the divisor.
 TEST_F(GpuTest, DivisionsHaveNoGuards) {
