@@ -19,8 +19,7 @@ constexpr size_t least_local_alignment = 16;  // of an argument: what double2 an
 // The values of a launch's parameters, and where each lies.
 class Parameters {
  public:
-  Parameters(size_t count, size_t textures)
-      : words_(count), images_(count), places_(count + textures + 1) {}
+  Parameters(size_t count, size_t textures) : words_(count), places_(count + textures + 1) {}
 
   void place(size_t i, const void* value) { places_[i] = const_cast<void*>(value); }
   void word(size_t i, uint64_t value) {
@@ -28,6 +27,7 @@ class Parameters {
     places_[i] = &words_[i];
   }
   void image(size_t i, const void* descriptor, uint64_t address) {
+    if (images_.empty()) images_.resize(words_.size());
     std::memcpy(&images_[i], descriptor, sizeof images_[i]);
     images_[i].address = address;
     places_[i] = &images_[i];

@@ -13,8 +13,13 @@ namespace {
 constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 20'000;
 // How long a submission may take.
 constexpr port::Nanoseconds submission_time = 10'000;
+// How long the completion thread leaves it to those who submit to make a mark: its own would cost
+// them a wait for the runtime's locks, and what another core has left in those.
+constexpr port::Nanoseconds longest_open = 1'000'000;
 // Operations that nobody observes hold memory until their end is told.
 constexpr uint64_t most_unmarked = 64;
+// How many marks are passed at once.
+constexpr size_t most_reach = 64;
 
 }  // namespace
 
@@ -52,14 +57,17 @@ void StreamCore::submit(port::Operation& operation) noexcept {
     if (before->place.lane != this)
       static_cast<StreamCore*>(before->place.lane)->makeAwaitable(before->place.number, left);
   const std::lock_guard ordered(submitting_);
+  const Current current(api, context->device);
+  flight.status = context->usable(current.status());
   enqueue(flight, left);
   const uint64_t marked = std::max(word_written_.load(std::memory_order_relaxed), event_recorded_);
   const bool recent = last() - marked < most_unmarked;
-  if (recent && flight.status == success && !operation.observed && !flight.end) {
+  const bool asked = flight.status != success || operation.observed || flight.end;
+  if (recent && !asked) {
     push(std::move(flight), nullptr);
     return;
   }
-  const Mark mark = makeMark(flight);
+  const Mark mark = makeMark(flight, asked);
   push(std::move(flight), &mark);
 }
 
@@ -72,15 +80,21 @@ void StreamCore::makeAwaitable(uint64_t number, HostParts& left) noexcept {
 }
 
 Status StreamCore::hold(StreamHandle other, uint64_t number, bool& held) noexcept {
-  // The lock keeps the event from being recorded anew for something else.
-  const auto locked = queue_.lock();
-  if (locked->ended >= number) return success;
-  const auto mark = std::ranges::find_if(locked->marks, [&](const Mark& mark) {
-    return mark.sequence >= number && mark.event && mark.status == success;
-  });
-  if (mark == locked->marks.end()) return out_of_memory;
+  EventHandle event = nullptr;
+  {
+    auto locked = queue_.lock();
+    if (locked->ended >= number) return success;
+    const auto mark = std::ranges::find_if(locked->marks, [&](const Mark& mark) {
+      return mark.sequence >= number && mark.event && mark.status == success;
+    });
+    if (mark == locked->marks.end()) return out_of_memory;
+    event = mark->event;
+    ++locked->readers;
+  }
   held = true;
-  return api.streamWaitEvent(other, mark->event, 0);
+  const Status status = api.streamWaitEvent(other, event, 0);
+  endReading(*queue_.lock());
+  return status;
 }
 
 // A failure is the flight's: it would not be in order. It does not say that this device is lost.
@@ -97,9 +111,8 @@ Status StreamCore::runBehind(const Flight& flight, const HostParts& left) noexce
   return success;
 }
 
+// With the device current.
 void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
-  const Current current(api, context->device);
-  flight.status = context->usable(current.status());
   flight.sequence = last() + 1;
   sequence_.store(flight.sequence, std::memory_order_relaxed);
   flight.operation->place = {this, flight.sequence};
@@ -124,14 +137,14 @@ void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
   }
 }
 
-// Made after a failure, too: what came before has to end before this flight does.
-StreamCore::Mark StreamCore::makeMark(Flight& flight) noexcept {
+// Made after a failure, too: what came before has to end before this flight does. One that nobody
+// asked for is a word, at which everybody can look without the runtime. With the device current.
+StreamCore::Mark StreamCore::makeMark(Flight& flight, bool asked) noexcept {
   Mark mark{flight.sequence};
-  const Current current(api, context->device);
   mark.event = flight.end;
   mark.timed = flight.end != nullptr;
-  mark.status = context->usable(current.status());
-  if (mark.status == success) recordEvent(mark);
+  mark.status = context->usable(success);
+  if (mark.status == success) !asked&& has_word_ ? writeWord(mark) : recordEvent(mark);
   return mark;
 }
 
@@ -207,23 +220,35 @@ Status StreamCore::reached(const Mark& mark, Ask ask) noexcept {
   return context->usable(status);
 }
 
-// Moves `ended` on if the oldest mark has been reached. Only who completes takes marks away, so the
-// runtime is asked without holding up those who submit.
+// Moves `ended` on to a mark that has been reached: the oldest, or one further on as long as such
+// were reached, so that the runtime is not asked for each. Only who completes takes marks away, so
+// it is asked without holding up those who submit.
 bool StreamCore::look(Ask ask) noexcept {
   Mark mark;
+  size_t count = 0;
   {
     const auto queue = queue_.lock();
     if (queue->marks.empty()) return false;
-    mark = queue->marks.front();
+    const auto failed =
+        std::ranges::find_if(queue->marks, [](const Mark& mark) { return mark.status != success; });
+    const auto good = static_cast<size_t>(failed - queue->marks.begin());
+    count = std::clamp<size_t>(reach_, 1, std::max<size_t>(good, 1));
+    mark = queue->marks[count - 1];
   }
   const Status status = reached(mark, ask);
+  reach_ = status == success ? std::min(2 * reach_, most_reach) : 1;
+  // Of several some may have been reached.
+  if (status != success && count > 1) return look(ask);
   if (status == not_ready) return false;
   const auto queue = queue_.lock();
   queue->ended = mark.sequence;
   queue->ended_status = status;
-  queue->marks.pop_front();
-  marks_.fetch_sub(1, std::memory_order_relaxed);
-  if (!mark.timed) giveBack(*queue, mark.event, context->plain_events);
+  for (; count > 0; --count) {
+    const Mark& passed = queue->marks.front();
+    if (!passed.timed) giveBack(*queue, passed.event, context->plain_events);
+    queue->marks.pop_front();
+    marks_.fetch_sub(1, std::memory_order_relaxed);
+  }
   return true;
 }
 
@@ -290,12 +315,18 @@ void StreamCore::complete(Flight& flight, Status status) noexcept {
   flight.operation->finished(operationStatus(flight.status), start, end);
 }
 
-// The completion thread may be sleeping on it: recorded anew, it would wake it late.
+// Recorded anew, it would say something else to who uses it now.
 void StreamCore::giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept {
-  if (event && event == queue.watched)
-    queue.orphaned = &pool;
+  if (queue.readers > 0 && event)
+    queue.retired.emplace_back(event, &pool);
   else
     pool.give(event);
+}
+
+void StreamCore::endReading(Queue& queue) noexcept {
+  if (--queue.readers > 0) return;
+  for (const auto& [event, pool] : queue.retired) pool->give(event);
+  queue.retired.clear();
 }
 
 void StreamCore::tellStartOfOldest() noexcept {
@@ -331,11 +362,18 @@ bool StreamCore::waitForFlights() noexcept {
     if (locked->flights.empty()) return false;
   }
   // And soon a flush, or an operation that has a mark.
-  const port::Nanoseconds close = hostNow() + options_.spin_ns;
+  const port::Nanoseconds begin = hostNow(), close = begin + options_.spin_ns;
+  port::Nanoseconds now = begin;
   while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && !stopping_ &&
-         hostNow() < close)
+         (now < close || (now < begin + longest_open && somebodySubmits(now)))) {
     __builtin_ia32_pause();
+    now = hostNow();
+  }
   return true;
+}
+
+bool StreamCore::somebodySubmits(port::Nanoseconds now) const noexcept {
+  return now < context->last_submission.load(std::memory_order_relaxed) + submission_time;
 }
 
 StreamCore::Sight StreamCore::see() noexcept {
@@ -354,9 +392,7 @@ bool StreamCore::spin(const Mark& mark) noexcept {
   const port::Nanoseconds begin = hostNow(), give_up = begin + options_.spin_ns;
   port::Nanoseconds now = begin, asked = begin;
   do {
-    const port::Nanoseconds submitting =
-        context->last_submission.load(std::memory_order_relaxed) + submission_time;
-    const bool ask = now >= asked + (now < submitting ? busy_query_interval : query_interval);
+    const bool ask = now >= asked + (somebodySubmits(now) ? busy_query_interval : query_interval);
     if (reached(mark, ask ? Ask::always : Ask::no) != not_ready) return true;
     if (ask) asked = now;
     __builtin_ia32_pause();
@@ -371,13 +407,11 @@ void StreamCore::sleep() noexcept {
     auto locked = queue_.lock();
     const auto found = std::ranges::find_if(locked->marks, &Mark::event);
     if (found == locked->marks.end()) return;
-    locked->watched = event = found->event;
+    event = found->event;
+    ++locked->readers;
   }
   context->note(api.eventSynchronize(event));
-  auto locked = queue_.lock();
-  if (locked->orphaned) locked->orphaned->give(locked->watched);
-  locked->orphaned = nullptr;
-  locked->watched = nullptr;
+  endReading(*queue_.lock());
 }
 
 void StreamCore::run() noexcept {

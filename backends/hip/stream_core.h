@@ -92,8 +92,8 @@ class StreamCore {
     std::deque<Mark> marks;
     uint64_t ended = 0;  // the flights up to this one
     Status ended_status = success;
-    EventHandle watched = nullptr;  // the completion thread may be sleeping on it
-    EventPool* orphaned = nullptr;  // where `watched` goes: its mark is gone
+    unsigned readers = 0;  // threads that use a mark's event without the lock
+    std::vector<std::pair<EventHandle, EventPool*>> retired;  // given back meanwhile
     bool sleeping = false;
     bool stop = false;
   };
@@ -116,7 +116,7 @@ class StreamCore {
   Status runBehind(const Flight& flight, const HostParts& left) noexcept;
   void enqueue(Flight& flight, const HostParts& left) noexcept;
   void closeAll(bool by_word) noexcept;
-  Mark makeMark(Flight& flight) noexcept;
+  Mark makeMark(Flight& flight, bool asked) noexcept;
   void writeWord(Mark& mark) noexcept;
   void recordEvent(Mark& mark) noexcept;
   void push(Flight&& flight, const Mark* mark);
@@ -126,11 +126,13 @@ class StreamCore {
   bool popEnded(Flight& flight, Status& status) noexcept;
   bool take(Flight& flight, Status& status, Ask ask) noexcept;
   void complete(Flight& flight, Status status) noexcept;
-  void giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept;
+  static void giveBack(Queue& queue, EventHandle event, EventPool& pool) noexcept;
+  static void endReading(Queue& queue) noexcept;
   port::Nanoseconds startOf(const Flight& flight, port::Nanoseconds told,
                             port::Nanoseconds latest) const noexcept;
   void tellStartOfOldest() noexcept;
   bool waitForFlights() noexcept;
+  bool somebodySubmits(port::Nanoseconds now) const noexcept;
   Sight see() noexcept;
   bool spin(const Mark& mark) noexcept;
   void sleep() noexcept;
@@ -159,6 +161,7 @@ class StreamCore {
   std::atomic<bool> stopping_{false};   // nobody has to look any longer
   std::atomic<size_t> marks_{0};
   port::Nanoseconds last_end_ = 0;  // under `completing_`
+  size_t reach_ = 1;                // under `completing_`: the mark to ask for, of those that wait
 };
 
 }  // namespace weft::hip
