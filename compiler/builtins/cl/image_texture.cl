@@ -40,7 +40,7 @@ INLINE int2 stacked(Image image, int4 at, uint slices) {
   INLINE float4 filtered_##shape(Image image, uint sampler, ulong texels, float##n coordinate) { \
     const Level level = firstLevel(image);                                                       \
     const float4 at = AT_##shape(float, coordinate);                                             \
-    const Axis none = {{0, 0}, {1.0f, 1.0f}};                                                    \
+    const Axis none = {0, 0, 1.0f, 1.0f};                                                    \
     const Axis x = around(at.x, sampler, level.width);                                           \
     const Axis y = DIMENSIONS_##shape > 1 ? around(at.y, sampler, level.height) : none;          \
     const Axis z = DIMENSIONS_##shape > 2 ? around(at.z, sampler, level.depth) : none;           \
@@ -48,8 +48,9 @@ INLINE int2 stacked(Image image, int4 at, uint slices) {
     float4 sum = 0.0f;                                                                           \
     _Pragma("unroll") for (int corner = 0; corner < 1 << DIMENSIONS_##shape; ++corner) {         \
       const int a = corner & 1, b = corner >> 1 & 1, c = corner >> 2;                            \
-      const int4 texel = {x.texel[a], y.texel[b], LAYERED_##shape ? layer : z.texel[c], 0};      \
-      sum += x.weight[a] * y.weight[b] * z.weight[c] *                                           \
+      const int4 texel = {texelOf(x, a), texelOf(y, b),                                          \
+                          LAYERED_##shape ? layer : texelOf(z, c), 0};                           \
+      sum += weightOf(x, a) * weightOf(y, b) * weightOf(z, c) *                                  \
              colour_float4(image, weft_texture_texel(texels, STACKED_##shape(image, texel)));    \
     }                                                                                            \
     return sum;                                                                                  \
