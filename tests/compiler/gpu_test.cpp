@@ -149,6 +149,13 @@ TEST_F(GpuTest, VectorsOfUnalignedMemoryAreTakenApart) {
   EXPECT_EQ(count(text, "ld.global.v4.u32"), 1) << text;
 }
 
+TEST_F(GpuTest, FourCharsAreStoredAsOneWhereTheyAreAligned) {
+  const std::string text =
+      ptx("kernel void f(global uchar* a, uchar4 v) { vstore4(v, get_global_id(0), a); }");
+  EXPECT_EQ(count(text, "st.global.u32"), 1) << text;
+  EXPECT_EQ(count(text, "st.global.u8"), 4) << text;
+}
+
 // NVPTX would read 32 bits where there are 16, and take the wrong ones.
 TEST_F(GpuTest, TwoCharsArePassedAsANumber) {
   const std::string text =
