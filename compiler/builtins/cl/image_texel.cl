@@ -131,10 +131,12 @@ OVERLOAD uint4 weft_load_integer(Image image, Texel texel) {
 // convert_*_sat_rte(x * scale): NaN gives 0.
 INLINE uint4 scaled(float4 x, float low, float high) {
   float4 v = x * high;
-  v = v == v ? v : (float4)0.0f;
-  v = v > low ? v : (float4)low;
-  v = v < high ? v : (float4)high;
-  return as_uint4(CAST_4(int, __builtin_elementwise_rint(v)));
+  if (low < 0) v = v == v ? v : (float4)0.0f;
+  v = __builtin_elementwise_max(v, (float4)low);  // of NaN it is the other one
+  v = __builtin_elementwise_min(v, (float4)high);
+  // Rounds to an integer, which its last bits then are: GPUs convert at a quarter of the rate.
+  const float whole = 0x1.8p23f;
+  return as_uint4(v + whole) - as_uint(whole);
 }
 // A two's complement type has one value more below -1.
 INLINE uint4 scaledSigned(float4 x, float high) {
