@@ -10,8 +10,8 @@
 namespace weft::hip {
 namespace {
 
-// An application may make ever other views of one buffer; the textures of all
-// of them live as long as it does.
+// An application may make ever other views of one buffer; the textures of all of them live as long
+// as it does.
 constexpr size_t most_textures = 256;
 
 // By how many bytes a channel has: 1, 2, 4.
@@ -30,8 +30,7 @@ constexpr FormatRow formats[] = {
     {ChannelClass::half, {no, ArrayFormat::half, no}},
     {ChannelClass::single, {no, no, ArrayFormat::single}}};
 
-// Those whose channels the kernel puts in order
-// (compiler/builtins/cl/image_texture.cl).
+// Those whose channels the kernel puts in order (compiler/builtins/cl/image_texture.cl).
 constexpr cl_channel_order orders[] = {CL_R, CL_RG, CL_RGBA, CL_BGRA};
 
 struct Pixels {
@@ -39,8 +38,8 @@ struct Pixels {
   unsigned channels;
   bool integers;
 };
-std::optional<Pixels> pixelsOf(const port::ImageDescriptor &image) {
-  const ImageFormat *const format = findImageFormat({image.channel_order, image.channel_type});
+std::optional<Pixels> pixelsOf(const port::ImageDescriptor& image) {
+  const ImageFormat* const format = findImageFormat({image.channel_order, image.channel_type});
   if (!format || format->type->packed() || std::ranges::count(orders, image.channel_order) == 0)
     return std::nullopt;
   const auto row = std::ranges::find(formats, format->type->kind, &FormatRow::kind);
@@ -63,7 +62,7 @@ AddressMode addressModeOf(uint32_t sampler) {
   }
 }
 
-bool isSame(const port::ImageDescriptor &a, const port::ImageDescriptor &b) {
+bool isSame(const port::ImageDescriptor& a, const port::ImageDescriptor& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
@@ -72,7 +71,7 @@ struct Stack {
   size_t rows;
   size_t pitch;
 };
-std::optional<Stack> stackOf(const port::ImageDescriptor &image, size_t alignment) {
+std::optional<Stack> stackOf(const port::ImageDescriptor& image, size_t alignment) {
   const size_t slices = size_t{image.depth} * image.array_size;
   if (image.height > 1 && slices > 1 && image.slice_pitch != image.row_pitch * image.height)
     return std::nullopt;
@@ -83,7 +82,7 @@ std::optional<Stack> stackOf(const port::ImageDescriptor &image, size_t alignmen
   return Stack{1, (row + alignment - 1) / alignment * alignment};
 }
 
-TextureHandle make(const DeviceContext &context, const port::ImageDescriptor &image,
+TextureHandle make(const DeviceContext& context, const port::ImageDescriptor& image,
                    uint32_t sampler) {
   const auto pixels = pixelsOf(image);
   const auto stack = stackOf(image, context.texture_pitch_alignment);
@@ -92,7 +91,7 @@ TextureHandle make(const DeviceContext &context, const port::ImageDescriptor &im
   if (filters(sampler) && pixels->integers) return 0;
   TextureResource resource{};
   resource.type = TextureResource::pitch_2d;
-  resource.address = reinterpret_cast<void *>(image.address);
+  resource.address = reinterpret_cast<void*>(image.address);
   resource.format = pixels->format;
   resource.channels = pixels->channels;
   resource.width = image.width;
@@ -111,24 +110,24 @@ TextureHandle make(const DeviceContext &context, const port::ImageDescriptor &im
 }  // namespace
 
 Textures::~Textures() {
-  for (const Texture &texture : *made_.lock())
+  for (const Texture& texture : *made_.lock())
     if (texture.handle) context_.api.texObjectDestroy(texture.handle);
 }
 
-TextureHandle Textures::get(const port::ImageDescriptor &image, uint32_t sampler) {
+TextureHandle Textures::get(const port::ImageDescriptor& image, uint32_t sampler) {
   const auto made = made_.lock();
-  for (const Texture &texture : *made)
+  for (const Texture& texture : *made)
     if (texture.sampler == sampler && isSame(texture.image, image)) return texture.handle;
   if (made->size() == most_textures) return 0;
   made->push_back({image, sampler, 0});
   return made->back().handle = make(context_, image, sampler);
 }
 
-bool bindTextures(const port::Launch &launch, const NativeImages &wanted,
-                  std::vector<TextureHandle> &textures) {
-  for (const NativeImage &each : wanted.images) {
-    const port::LaunchArgument &argument = launch.arguments[each.argument];
-    Textures *const known = texturesOf(argument.memory);
+bool bindTextures(const port::Launch& launch, const NativeImages& wanted,
+                  std::vector<TextureHandle>& textures) {
+  for (const NativeImage& each : wanted.images) {
+    const port::LaunchArgument& argument = launch.arguments[each.argument];
+    Textures* const known = texturesOf(argument.memory);
     if (!known) return false;
     port::ImageDescriptor image;
     std::memcpy(&image, argument.value, sizeof image);

@@ -1,9 +1,4 @@
 // Programs for GPUs: what the PTX of a kernel is, and what is refused by name.
-#include <algorithm>
-#include <bit>
-
-#include "core/ports/launch.h"
-#include "core/ports/native_images.h"
 #include "tests/compiler/fixture.h"
 
 namespace weft {
@@ -13,15 +8,15 @@ using test::contains;
 
 class GpuTest : public test::CompilerTest {
  protected:
-  static port::CompileRequest gpuRequest(const std::string &source,
-                                         const std::string &options = {}) {
+  static port::CompileRequest gpuRequest(const std::string& source,
+                                         const std::string& options = {}) {
     port::CompileRequest made = request(source, options);
     made.target = {port::TargetKind::nvptx, "sm_80", ""};
     made.features.fp16 = made.features.images = true;
-    for (const char *name : {"cl_khr_extended_async_copies", "cl_khr_integer_dot_product",
+    for (const char* name : {"cl_khr_extended_async_copies", "cl_khr_integer_dot_product",
                              "cl_ext_float_atomics", "cl_khr_subgroup_ballot"})
       made.features.extensions.emplace_back(name);
-    for (const char *name :
+    for (const char* name :
          {"generic_address_space", "work_group_collective_functions", "atomic_order_acq_rel",
           "atomic_order_seq_cst", "atomic_scope_device", "3d_image_writes", "read_write_images",
           "subgroups", "integer_dot_product_input_4x8bit",
@@ -30,22 +25,22 @@ class GpuTest : public test::CompilerTest {
       made.features.feature_macros.push_back(std::string("__opencl_c_") + name);
     return made;
   }
-  Image gpuImage(const std::string &source, const std::string &options = {}) {
+  Image gpuImage(const std::string& source, const std::string& options = {}) {
     const auto result = compiler().build(gpuRequest(source, options));
     EXPECT_TRUE(result.ok) << result.log;
     return readImage(result.image).value_or(Image{});
   }
-  std::string ptx(const std::string &source, const std::string &options = {}) {
+  std::string ptx(const std::string& source, const std::string& options = {}) {
     const Image image = gpuImage(source, options);
-    return {reinterpret_cast<const char *>(image.payload.data()), image.payload.size()};
+    return {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()};
   }
-  static int count(const std::string &text, const std::string &part) {
+  static int count(const std::string& text, const std::string& part) {
     int found = 0;
     for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
       ++found;
     return found;
   }
-  std::string complaint(const std::string &source, const std::string &options = {}) {
+  std::string complaint(const std::string& source, const std::string& options = {}) {
     const auto result = compiler().build(gpuRequest(source, options));
     EXPECT_FALSE(result.ok);
     return result.log;
@@ -57,8 +52,7 @@ TEST_F(GpuTest, AKernelTakesItsArgumentsAndTheLaunch) {
       gpuImage("kernel void f(global float* a, float x) { a[get_global_id(0)] = x; }");
   ASSERT_EQ(image.kernels.size(), 1u);
   EXPECT_EQ(image.kernels[0].symbol, "weft_kernel_f");
-  const std::string text(reinterpret_cast<const char *>(image.payload.data()),
-                         image.payload.size());
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
   EXPECT_TRUE(contains(text, ".target sm_80")) << text;
   EXPECT_TRUE(contains(text, ".visible .entry weft_kernel_f(")) << text;
   EXPECT_TRUE(contains(text, "weft_kernel_f_param_2[160]")) << text;
@@ -72,14 +66,12 @@ TEST_F(GpuTest, LocalMemoryStaticAndAsAnArgument) {
       "  c[get_local_id(0)] = a[get_global_id(0)];\n"
       "  b[get_local_id(0)] = c[get_local_id(0)];\n"
       "  barrier(CLK_LOCAL_MEM_FENCE);\n"
-      "  a[get_global_id(0)] = c[63 - "
-      "get_local_id(0)] + b[63 - get_local_id(0)];\n"
+      "  a[get_global_id(0)] = c[63 - get_local_id(0)] + b[63 - get_local_id(0)];\n"
       "}");
   ASSERT_EQ(image.kernels.size(), 1u);
   EXPECT_EQ(image.kernels[0].local_bytes, 256u);
   EXPECT_TRUE(image.kernels[0].has_barriers);
-  const std::string text(reinterpret_cast<const char *>(image.payload.data()),
-                         image.payload.size());
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
   EXPECT_TRUE(contains(text, ".extern .shared .align 128 .b8 weft_local[]")) << text;
   EXPECT_TRUE(contains(text, "bar.sync")) << text;
 }
@@ -89,15 +81,13 @@ TEST_F(GpuTest, ConstantsAtomicsAndGenericPointers) {
       ptx("constant int table[4] = {3, 1, 4, 1};\n"
           "global int counter = 5;\n"
           "int add(int* p, int x) { return atomic_fetch_add((atomic_int*)p, x); }\n"
-          "kernel void f(global int* a, constant int* c, local int* l, volatile "
-          "global atomic_int* "
+          "kernel void f(global int* a, constant int* c, local int* l, volatile global atomic_int* "
           "n) {\n"
           "  int mine = 7;\n"
           "  int* p = get_global_id(0) & 1 ? &mine : (int*)(a + 1);\n"
           "  a[0] = *p + table[get_global_id(0) & 3] + c[1];\n"
           "  *l = add(a, 1);\n"
-          "  atomic_fetch_max_explicit(n, *l, memory_order_acquire, "
-          "memory_scope_device);\n"
+          "  atomic_fetch_max_explicit(n, *l, memory_order_acquire, memory_scope_device);\n"
           "  if (to_global(p)) a[3] = 2;\n"
           "  mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
           "  a[2] = counter++;\n"
@@ -108,38 +98,34 @@ TEST_F(GpuTest, ConstantsAtomicsAndGenericPointers) {
 }
 
 TEST_F(GpuTest, VectorsStructsAndSizesOfEveryKind) {
-  EXPECT_TRUE(contains(ptx("typedef struct { char c; double d; float4 v; } S;\n"
-                           "kernel void f(global S* out, S s, float3 v, char "
-                           "c, ulong16 w, double d) {\n"
-                           "  s.v.xyz += v; s.c += c; s.d += d + w.sf;\n"
-                           "  out[get_global_linear_id()] = s;\n"
-                           "  vstore3(v * 2, 1, (global float*)out);\n"
-                           "  vstore_half_rte(v.x, 9, (global half*)out);\n"
-                           "}",
-                           "-cl-std=CL3.0"),
-                       ".visible .entry"));
+  EXPECT_TRUE(
+      contains(ptx("typedef struct { char c; double d; float4 v; } S;\n"
+                   "kernel void f(global S* out, S s, float3 v, char c, ulong16 w, double d) {\n"
+                   "  s.v.xyz += v; s.c += c; s.d += d + w.sf;\n"
+                   "  out[get_global_linear_id()] = s;\n"
+                   "  vstore3(v * 2, 1, (global float*)out);\n"
+                   "  vstore_half_rte(v.x, 9, (global half*)out);\n"
+                   "}",
+                   "-cl-std=CL3.0"),
+               ".visible .entry"));
 }
 
-// Address spaces have other numbers on the way there, and 4 is read-only to
-// NVPTX.
+// Address spaces have other numbers on the way there, and 4 is read-only to NVPTX.
 TEST_F(GpuTest, StoresThroughGenericPointersStay) {
   const std::string text =
-      ptx("kernel void f(global float* out, float x) { "
-          "vstore_half(x, 8, (global half*)out); }",
+      ptx("kernel void f(global float* out, float x) { vstore_half(x, 8, (global half*)out); }",
           "-cl-std=CL3.0");
   EXPECT_TRUE(contains(text, "st.global.b16")) << text;
 }
 
 TEST_F(GpuTest, VectorsOfShortsCompare) {
   EXPECT_TRUE(contains(ptx("kernel void f(global short4* a, global ushort2* b) {\n"
-                           "  a[0] = !a[1] | (a[2] < a[3]); b[0] = "
-                           "convert_ushort2(b[1] == b[2]);\n"
+                           "  a[0] = !a[1] | (a[2] < a[3]); b[0] = convert_ushort2(b[1] == b[2]);\n"
                            "}"),
                        ".visible .entry"));
 }
 
-// A vector in one piece would fault at an address that only its elements are
-// aligned to.
+// A vector in one piece would fault at an address that only its elements are aligned to.
 TEST_F(GpuTest, VectorsOfUnalignedMemoryAreTakenApart) {
   const std::string text =
       ptx("kernel void f(global char16* a, global char* b, int i) {\n"
@@ -180,12 +166,9 @@ TEST_F(GpuTest, HalfHasEveryOperation) {
   const std::string text =
       ptx("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
           "kernel void f(global half* h, global half4* v, global float4* w) {\n"
-          "  h[0] = h[1] * h[2] + pow(h[3], h[4]); v[0] = fma(v[1], v[2], "
-          "sqrt(v[3])) / v[4];\n"
-          "  v[5] = convert_half4_rtz(w[0]); v[6] = vload4(1, h + 1); h[5] = "
-          "isnan(h[6]);\n"
-          "  v[7] = fmin(v[8], h[7]); h[8] = dot(v[9], v[10]); h[9] = "
-          "ldexp(h[10], 3);\n"
+          "  h[0] = h[1] * h[2] + pow(h[3], h[4]); v[0] = fma(v[1], v[2], sqrt(v[3])) / v[4];\n"
+          "  v[5] = convert_half4_rtz(w[0]); v[6] = vload4(1, h + 1); h[5] = isnan(h[6]);\n"
+          "  v[7] = fmin(v[8], h[7]); h[8] = dot(v[9], v[10]); h[9] = ldexp(h[10], 3);\n"
           "}",
           "-cl-std=CL3.0");
   EXPECT_TRUE(contains(text, "f16")) << text;
@@ -194,26 +177,21 @@ TEST_F(GpuTest, HalfHasEveryOperation) {
 TEST_F(GpuTest, DotProductsCopiesAndFloatAtomics) {
   const std::string text =
       ptx("kernel void f(global int* o, local int* l, char4 a, uint p, \n"
-          "              volatile global atomic_float* x, volatile local "
-          "atomic_float* y) {\n"
+          "              volatile global atomic_float* x, volatile local atomic_float* y) {\n"
           "  o[0] = dot(a, a); o[1] = dot_acc_sat_4x8packed_su_int(p, p, 3);\n"
-          "  event_t e = async_work_group_copy_2D2D(l, 0, o, 3, 4, 8, 2, 16, "
-          "8, 0);\n"
+          "  event_t e = async_work_group_copy_2D2D(l, 0, o, 3, 4, 8, 2, 16, 8, 0);\n"
           "  wait_group_events(1, &e);\n"
-          "  atomic_fetch_add_explicit(x, 1.5f, memory_order_relaxed, "
-          "memory_scope_device);\n"
-          "  atomic_fetch_max_explicit(y, 1.5f, memory_order_relaxed, "
-          "memory_scope_work_group);\n"
+          "  atomic_fetch_add_explicit(x, 1.5f, memory_order_relaxed, memory_scope_device);\n"
+          "  atomic_fetch_max_explicit(y, 1.5f, memory_order_relaxed, memory_scope_work_group);\n"
           "}",
           "-cl-std=CL3.0");
   EXPECT_TRUE(contains(text, "atom.global.add.f32")) << text;
   EXPECT_TRUE(contains(text, ".cas.b32")) << text;
 }
 
-// The instruction for global memory takes subnormal numbers for zero, so small
-// ones are exchanged.
+// The instruction for global memory takes subnormal numbers for zero, so small ones are exchanged.
 TEST_F(GpuTest, SmallFloatsAreAddedByExchanging) {
-  const auto adding = [&](const char *value) {
+  const auto adding = [&](const char* value) {
     return ptx(std::string("kernel void f(volatile global atomic_float* x, float y) {\n"
                            "  atomic_fetch_add_explicit(x, ") +
                    value + ", memory_order_relaxed, memory_scope_device);\n}",
@@ -227,10 +205,8 @@ TEST_F(GpuTest, SmallFloatsAreAddedByExchanging) {
 
 TEST_F(GpuTest, DivisionsAndRootsAreAsExactAsTheProgramAsks) {
   const std::string source =
-      "kernel void f(global float4* a) { a[0] = a[1] / a[2]; a[3] = "
-      "sqrt(a[4]); }\n"
-      "kernel void g(global float* a) { a[0] = 1 / a[1]; a[2] = a[3] / "
-      "sqrt(a[4]); }\n"
+      "kernel void f(global float4* a) { a[0] = a[1] / a[2]; a[3] = sqrt(a[4]); }\n"
+      "kernel void g(global float* a) { a[0] = 1 / a[1]; a[2] = a[3] / sqrt(a[4]); }\n"
       "kernel void h(global float* a) { a[0] = rsqrt(a[1]); }\n";
   const std::string usual = ptx(source);
   EXPECT_EQ(count(usual, "div.full.f32"), 4) << usual;
@@ -256,8 +232,7 @@ TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   // With functions in it, and vectors.
   const std::string dots =
       "kernel void f(global float4* a, int n) { float s = 0;\n"
-      "  for (int i = 0; i < n; ++i) s = mad(rsqrt(dot(a[i] - a[0], a[i])), "
-      "3.0f, s);\n"
+      "  for (int i = 0; i < n; ++i) s = mad(rsqrt(dot(a[i] - a[0], a[i])), 3.0f, s);\n"
       "  a[0] = s; }\n";
   EXPECT_GE(count(ptx(dots), "fma.rn.f32"), 16);
 }
@@ -304,15 +279,14 @@ TEST_F(GpuTest, ExponentialsUseThePowersOfTwo) {
   EXPECT_EQ(count(of_double, "ex2"), 0);
 }
 
-// NVIDIA's need not be kept from dividing by zero, whatever it is that decides
-// about a divisor's being 1; and having divided says nothing of the divisor.
+// NVIDIA's need not be kept from dividing by zero, whatever it is that decides about a divisor's
+// being 1; and having divided says nothing of the divisor.
 TEST_F(GpuTest, DivisionsHaveNoGuards) {
   const std::string head = "kernel void f(global int* a, int n, short m, uint u) {\n";
-  const std::string text = ptx(head +
-                               "a[0] = a[1] % n + (short)a[2] / m + "
-                               "(uint)a[3] / u + a[4] % (ushort)m; }\n");
+  const std::string text =
+      ptx(head + "a[0] = a[1] % n + (short)a[2] / m + (uint)a[3] / u + a[4] % (ushort)m; }\n");
   EXPECT_EQ(count(text, "selp"), 0) << text;
-  for (const char *division : {"rem.s32", "div.s32", "div.u32", "rem."})
+  for (const char* division : {"rem.s32", "div.s32", "div.u32", "rem."})
     EXPECT_TRUE(contains(text, division)) << text;
   EXPECT_GE(count(ptx(head + "a[0] = a[1] / (n > 7 ? 1 : m); }\n"), "selp"), 1);
   EXPECT_EQ(count(ptx(head + "a[0] = (uint)a[1] / (n == -1 ? 1 : (uint)n); }\n"), "selp"), 1);
@@ -321,8 +295,7 @@ TEST_F(GpuTest, DivisionsHaveNoGuards) {
 
 TEST_F(GpuTest, NativeFunctionsAreInstructions) {
   const std::string source =
-      "kernel void f(global float* a) { a[0] = native_sin(a[1]); a[2] = "
-      "native_exp(a[3]);\n"
+      "kernel void f(global float* a) { a[0] = native_sin(a[1]); a[2] = native_exp(a[3]);\n"
       "  a[4] = native_log10(a[5]); a[6] = native_powr(a[7], a[8]); }\n";
   const std::string text = ptx(source);
   EXPECT_EQ(count(text, "sin.approx.f32"), 1) << text;
@@ -336,18 +309,18 @@ TEST_F(GpuTest, NativeFunctionsAreInstructions) {
 // Doubles are slow on many GPUs.
 TEST_F(GpuTest, FunctionsOfFloatNeedNoDoubles) {
   std::string source;
-  const auto define = [&](const std::string &name, const char *parameters, const char *arguments) {
+  const auto define = [&](const std::string& name, const char* parameters, const char* arguments) {
     source += "kernel void k_" + name + "(" + parameters + ") { *a = " + name + arguments + "; }\n";
   };
-  for (const char *name :
+  for (const char* name :
        {"exp",   "exp2",   "exp10",  "expm1",  "log",   "log2",     "log10",     "log1p",
         "sin",   "cos",    "tan",    "sinpi",  "cospi", "tanpi",    "asin",      "acos",
         "atan",  "asinpi", "acospi", "atanpi", "sinh",  "cosh",     "tanh",      "asinh",
         "acosh", "atanh",  "cbrt",   "erf",    "erfc",  "half_exp", "half_log2", "half_cos"})
     define(name, "global float3* a", "(*a)");
-  for (const char *name : {"pow", "powr", "atan2", "atan2pi", "hypot", "half_powr"})
+  for (const char* name : {"pow", "powr", "atan2", "atan2pi", "hypot", "half_powr"})
     define(name, "global float* a", "(*a, a[1])");
-  for (const char *name : {"pown", "rootn"}) define(name, "global float2* a, int2 n", "(*a, n)");
+  for (const char* name : {"pown", "rootn"}) define(name, "global float2* a, int2 n", "(*a, n)");
   define("sincos", "global float4* a", "(*a, a + 1)");
   const std::string text = ptx(source);
   EXPECT_EQ(count(text, ".f64"), 0) << text;
@@ -366,120 +339,36 @@ TEST_F(GpuTest, WorkGroupFunctionsShuffleWithinAWarp) {
       "-cl-std=CL3.0");
   ASSERT_EQ(image.kernels.size(), 1u);
   EXPECT_EQ(image.kernels[0].local_bytes, 256u) << "a value for each of 32 warps";
-  const std::string text(reinterpret_cast<const char *>(image.payload.data()),
-                         image.payload.size());
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
   EXPECT_TRUE(contains(text, "shfl.sync.up.b32")) << text;
 }
 
 TEST_F(GpuTest, PrintedTextLiesInTheCode) {
   const Image image = gpuImage(
       "kernel void loud(float4 v, int i) {\n"
-      "  printf(\"abcdefgh %v4f %s\\n\", v, \"word\"); constant char* "
-      "s = i ? \"a\" : \"b\";\n"
+      "  printf(\"abcdefgh %v4f %s\\n\", v, \"word\"); constant char* s = i ? \"a\" : \"b\";\n"
       "  printf(\"%s\", s);\n"
       "}\n"
       "kernel void quiet() {}");
   ASSERT_EQ(image.kernels.size(), 2u);
   EXPECT_TRUE(image.kernels[0].uses_printf);
   EXPECT_FALSE(image.kernels[1].uses_printf);
-  const std::string text(reinterpret_cast<const char *>(image.payload.data()),
-                         image.payload.size());
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
   EXPECT_TRUE(contains(text, "atom.global.add.u64")) << text;
   EXPECT_TRUE(contains(text, "7523094288207667809")) << "\"abcdefgh\" as a number: " << text;
 }
 
 TEST_F(GpuTest, ImagesAreDescriptorsByValue) {
   const std::string text =
-      ptx("kernel void f(read_only image2d_t a, write_only image3d_t b, "
-          "sampler_t s,\n"
+      ptx("kernel void f(read_only image2d_t a, write_only image3d_t b, sampler_t s,\n"
           "              read_write image1d_buffer_t c) {\n"
           "  const int2 at = {get_global_id(0), get_global_id(1)};\n"
-          "  write_imagef(b, (int4)(at, 0, 0), read_imagef(a, s, "
-          "convert_float2(at)));\n"
+          "  write_imagef(b, (int4)(at, 0, 0), read_imagef(a, s, convert_float2(at)));\n"
           "  write_imagef(c, at.x, read_imagef(c, get_image_width(a)));\n"
           "}",
           "-cl-std=CL3.0");
   EXPECT_TRUE(contains(text, "weft_kernel_f_param_0[56]")) << text;
   EXPECT_TRUE(contains(text, ".param .u32 weft_kernel_f_param_2")) << text;
-}
-
-constexpr char reading[] = R"(
-  constant sampler_t linear = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR;
-  float4 inner(read_only image2d_t image, sampler_t sampler, float2 at) {
-    return read_imagef(image, sampler, at);
-  }
-  kernel void sample(read_only image2d_t a, read_only image2d_t b, sampler_t s, global float4* out,
-                     read_only image3d_t volume) {
-    out[0] = inner(a, linear, out[1].xy) + inner(b, s, out[1].yz) + read_imagef(a, (int2)(3, 4)) +
-             read_imagef(volume, s, out[1]);
-  }
-  kernel void integers(read_only image1d_t a, sampler_t s, global int4* out) {
-    out[0] = read_imagei(a, s, 1.5f) + convert_int4(read_imageui(a, 3));
-  }
-  kernel void neither(read_only image1d_buffer_t a, read_write image2d_t b, global float4* out) {
-    out[0] = read_imagef(a, 0) + read_imagef(b, (int2)(0));
-  }
-  kernel void print(read_only image2d_t image, sampler_t sampler) {
-    printf("%f", read_imagef(image, sampler, (float2)(0, 0)).x);
-  }
-)";
-
-TEST_F(GpuTest, KernelsThatReadImagesHaveTwinsThatReadTextures) {
-  port::CompileRequest wanted = gpuRequest(reading, "-cl-std=CL3.0");
-  wanted.target.features = port::native_images_feature;
-  const auto result = compiler().build(wanted);
-  ASSERT_TRUE(result.ok) << result.log;
-  const Image image = readImage(result.image).value_or(Image{});
-  ASSERT_EQ(image.kernels.size(), 4u);
-  const auto native = [&](const char *name) {
-    return image.kernels[image.find(name).value()].native;
-  };
-  const NativeImages sample = native("sample");
-  EXPECT_EQ(sample.symbol, "weft_kernel_sample$images");
-  ASSERT_EQ(sample.images.size(), 3u);
-  // Texels of all, and what filters planes: a literal and an argument.
-  ASSERT_EQ(sample.samplers.size(), 3u);
-  EXPECT_EQ(std::ranges::count(sample.samplers, NativeSampler{false, port::sampler_filter_nearest}),
-            1);
-  EXPECT_EQ(std::ranges::count(sample.samplers, NativeSampler{true, 2}), 1);
-  for (const NativeImage &one : sample.images)
-    EXPECT_EQ(std::popcount(one.samplers), one.argument == 4 ? 1 : 2);
-  EXPECT_EQ(native("integers").images.size(), 1u);
-  EXPECT_EQ(native("integers").samplers.size(), 1u);
-  for (const char *name : {"neither", "print"}) EXPECT_EQ(native(name).symbol, "") << name;
-  const std::string text(reinterpret_cast<const char *>(image.payload.data()),
-                         image.payload.size());
-  for (const char *part : {".visible .entry weft_kernel_sample$images(", "tex.2d.v4.f32.f32",
-                           "tex.2d.v4.f32.s32", "tex.2d.v4.s32.s32", "tex.2d.v4.u32.s32"})
-    EXPECT_TRUE(contains(text, part)) << part << text;
-  // Five textures, and the launch behind them.
-  EXPECT_TRUE(contains(text, ".param .u64 weft_kernel_sample$images_param_9"));
-  EXPECT_TRUE(contains(text, "weft_kernel_sample$images_param_10[160]"));
-}
-
-TEST_F(GpuTest, WithoutNativeImagesThereAreNoTwins) {
-  const Image image = gpuImage(reading, "-cl-std=CL3.0");
-  for (const KernelInfo &info : image.kernels) EXPECT_EQ(info.native.symbol, "");
-  const std::string text(reinterpret_cast<const char *>(image.payload.data()),
-                         image.payload.size());
-  EXPECT_FALSE(contains(text, "tex."));
-}
-
-// Handles are parameters, of which not every GPU takes more than 4096 bytes.
-TEST_F(GpuTest, ATwinHasNoMoreParametersThanItsKernelMay) {
-  std::string parameters, sum;
-  for (int i = 0; i < 68; ++i) {
-    const std::string name = "i" + std::to_string(i);
-    parameters += "read_only image2d_t " + name + ", ";
-    sum += " + read_imagef(" + name + ", (int2)(0))";
-  }
-  port::CompileRequest wanted =
-      gpuRequest("kernel void f(" + parameters + "global float4* out) { *out = 0" + sum + "; }",
-                 "-cl-std=CL3.0");
-  wanted.target.features = port::native_images_feature;
-  const auto result = compiler().build(wanted);
-  ASSERT_TRUE(result.ok) << result.log;
-  EXPECT_EQ(readImage(result.image).value_or(Image{}).kernels.at(0).native.symbol, "");
 }
 
 TEST_F(GpuTest, SubGroupsAreWarps) {
@@ -488,11 +377,10 @@ TEST_F(GpuTest, SubGroupsAreWarps) {
           "kernel void f(global ulong* a) {\n"
           "  if (a[get_global_id(0)] & 1) a[0] = sub_group_ballot(1).x;\n"
           "  sub_group_barrier(CLK_GLOBAL_MEM_FENCE);\n"
-          "  a[get_global_id(0)] = "
-          "sub_group_reduce_max(a[get_sub_group_local_id()]);\n"
+          "  a[get_global_id(0)] = sub_group_reduce_max(a[get_sub_group_local_id()]);\n"
           "}",
           "-cl-std=CL3.0");
-  for (const char *instruction :
+  for (const char* instruction :
        {"activemask.b32", "vote.sync.ballot.b32", "bar.warp.sync", "shfl.sync.idx.b32"})
     EXPECT_TRUE(contains(text, instruction)) << instruction << text;
 }

@@ -1,6 +1,5 @@
-// Images that kernels read on the device, however it does, beside the same
-// reads on the CPU: equal but for filters, which devices may do with weights of
-// few bits.
+// Images that kernels read on the device, however it does, beside the same reads on the CPU: equal
+// but for filters, which devices may do with weights of few bits.
 #include <cmath>
 #include <cstring>
 
@@ -12,8 +11,7 @@ namespace {
 
 using conformance::describe;
 
-// One work-item a read: at.xyz are coordinates as the sampler wants them, at.w
-// counts texels.
+// One work-item a read: at.xyz are coordinates as the sampler wants them, at.w counts texels.
 constexpr char source[] = R"(
 kernel void line(read_only image1d_t image, sampler_t sampler, global float4* at, global float4* out) {
   const int i = get_global_id(0), x = (int)at[i].w % 23 - 3;
@@ -85,13 +83,13 @@ constexpr Way ways[] = {{CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST},
                         {CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_LINEAR}};
 
 struct Case {
-  const char *kernel;
+  const char* kernel;
   cl_image_desc shape;
   cl_image_format format;
 };
 
 // Numbers between 0 and 1, or any integers.
-std::vector<unsigned char> pixelsOf(const cl_image_format &format) {
+std::vector<unsigned char> pixelsOf(const cl_image_format& format) {
   std::vector<unsigned char> bytes(1 << 16);
   for (size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<unsigned char>(i * 37 + i / 7 + i / 256 * 11);
@@ -121,19 +119,19 @@ class SampledImages : public testing::Test {
     ASSERT_EQ(code, CL_SUCCESS);
     for (const cl_device_id device : both)
       queues.emplace_back(cl.clCreateCommandQueue(context, device, 0, &code));
-    const char *text = source;
+    const char* text = source;
     program = OwnedProgram(cl.clCreateProgramWithSource(context, 1, &text, nullptr, &code));
     ASSERT_EQ(cl.clBuildProgram(program, 0, nullptr, "-cl-std=CL3.0", nullptr, nullptr),
               CL_SUCCESS);
     out = buffer(std::vector<cl_float4>(2 * reads));
   }
 
-  OwnedMem buffer(const std::vector<cl_float4> &values) const {
+  OwnedMem buffer(const std::vector<cl_float4>& values) const {
     cl_int code = 1;
     return OwnedMem(cl.clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, values.size() * 16,
-                                      const_cast<cl_float4 *>(values.data()), &code));
+                                      const_cast<cl_float4*>(values.data()), &code));
   }
-  OwnedMem image(const cl_image_desc &desc, const cl_image_format &format) const {
+  OwnedMem image(const cl_image_desc& desc, const cl_image_format& format) const {
     std::vector<unsigned char> pixels = pixelsOf(format);
     cl_int code = 1;
     OwnedMem made(
@@ -142,7 +140,7 @@ class SampledImages : public testing::Test {
     return made;
   }
   // In and around the image, some of them between texels.
-  OwnedMem places(const cl_image_desc &desc, bool normalized) const {
+  OwnedMem places(const cl_image_desc& desc, bool normalized) const {
     const auto extent = [](size_t size) { return static_cast<float>(std::max<size_t>(size, 1)); };
     const float sizes[] = {extent(desc.image_width), extent(desc.image_height),
                            extent(std::max(desc.image_depth, desc.image_array_size))};
@@ -159,7 +157,7 @@ class SampledImages : public testing::Test {
     }
     return buffer(values);
   }
-  std::vector<cl_float4> read(const OwnedQueue &queue, const char *name, cl_mem of, cl_sampler by,
+  std::vector<cl_float4> read(const OwnedQueue& queue, const char* name, cl_mem of, cl_sampler by,
                               cl_mem at) const {
     cl_int code = 1;
     const OwnedKernel kernel(cl.clCreateKernel(program, name, &code));
@@ -178,7 +176,7 @@ class SampledImages : public testing::Test {
               CL_SUCCESS);
     return values;
   }
-  void compare(const Case &one, const Way &way) {
+  void compare(const Case& one, const Way& way) {
     SCOPED_TRACE(
         std::string(one.kernel) + " of format " + std::to_string(one.format.image_channel_order) +
         " " + std::to_string(one.format.image_channel_data_type) + ", width " +
@@ -221,8 +219,8 @@ TEST_F(SampledImages, OfEveryShape) {
       {"layers", describe(CL_MEM_OBJECT_IMAGE2D_ARRAY, 7, 5, 4), {CL_RGBA, CL_UNORM_INT16}},
       {"volume", describe(CL_MEM_OBJECT_IMAGE3D, 16, 5, 6), {CL_RG, CL_UNORM_INT8}},
       {"literals", describe(CL_MEM_OBJECT_IMAGE2D, 8, 8), {CL_RGBA, CL_UNORM_INT8}}};
-  for (const Case &one : cases)
-    for (const Way &way : ways) compare(one, way);
+  for (const Case& one : cases)
+    for (const Way& way : ways) compare(one, way);
 }
 
 TEST_F(SampledImages, OfEveryFormat) {
@@ -231,19 +229,19 @@ TEST_F(SampledImages, OfEveryFormat) {
   const cl_image_desc plane = describe(CL_MEM_OBJECT_IMAGE2D, 32, 7);
   for (const cl_channel_order order : {CL_R, CL_RG, CL_RGBA})
     for (const cl_channel_type type : types)
-      for (const Way &way : {ways[1], ways[7], ways[8]})
+      for (const Way& way : {ways[1], ways[7], ways[8]})
         compare({"plane", plane, {order, type}}, way);
   for (const cl_image_format format : {cl_image_format{CL_BGRA, CL_UNORM_INT8},
                                        {CL_A, CL_UNORM_INT8},
                                        {CL_sRGBA, CL_UNORM_INT8},
                                        {CL_RGB, CL_UNORM_SHORT_565}})
-    for (const Way &way : {ways[1], ways[7], ways[8]}) compare({"plane", plane, format}, way);
+    for (const Way& way : {ways[1], ways[7], ways[8]}) compare({"plane", plane, format}, way);
 }
 
 TEST_F(SampledImages, OfIntegers) {
   const cl_image_desc plane = describe(CL_MEM_OBJECT_IMAGE2D, 32, 16);
   for (const cl_channel_order order : {CL_R, CL_RG, CL_RGBA})
-    for (const Way &way : {ways[0], ways[4], ways[7], ways[9]}) {
+    for (const Way& way : {ways[0], ways[4], ways[7], ways[9]}) {
       for (const cl_channel_type type : {CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32})
         compare({"counts", plane, {order, type}}, way);
       for (const cl_channel_type type : {CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32})

@@ -1,6 +1,5 @@
-// Kernels that read images through textures (docs/native-images.md): which
-// images are read so, that textures show what is written below them, and when
-// they end. What is read is compared elsewhere
+// Kernels that read images through textures (docs/native-images.md): which images are read so, that
+// textures show what is written below them, and when they end. What is read is compared elsewhere
 // (tests/e2e/sampled_images_test.cpp).
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -64,7 +63,7 @@ constexpr size_t width = 16, height = 4;
 class Textures : public testing::Test {
  protected:
   void SetUp() override {
-    void *const library = dlopen(std::getenv("WEFT_HIP_RUNTIME"), RTLD_NOW | RTLD_LOCAL);
+    void* const library = dlopen(std::getenv("WEFT_HIP_RUNTIME"), RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr);
     faults = reinterpret_cast<GetFaults>(dlsym(library, "weftSoftwareGpuFaults"))();
     ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_GPU, 2, gpus, nullptr), CL_SUCCESS);
@@ -73,7 +72,7 @@ class Textures : public testing::Test {
     ASSERT_EQ(code, CL_SUCCESS);
     for (const cl_device_id gpu : gpus)
       queues.emplace_back(cl.clCreateCommandQueue(context, gpu, 0, &code));
-    const char *text = source;
+    const char* text = source;
     program = OwnedProgram(cl.clCreateProgramWithSource(context, 1, &text, nullptr, &code));
     ASSERT_EQ(cl.clBuildProgram(program, 0, nullptr, "-cl-std=CL3.0", nullptr, nullptr),
               CL_SUCCESS);
@@ -89,7 +88,7 @@ class Textures : public testing::Test {
     return OwnedSampler(
         cl.clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, filter, &code));
   }
-  OwnedMem image(const cl_image_desc &desc, const cl_image_format &format = r32f) const {
+  OwnedMem image(const cl_image_desc& desc, const cl_image_format& format = r32f) const {
     std::vector<unsigned char> pixels(4 << 20);
     cl_int code = 1;
     OwnedMem made(
@@ -101,11 +100,11 @@ class Textures : public testing::Test {
     return describe(CL_MEM_OBJECT_IMAGE2D, columns, height);
   }
   template <class T>
-  static void set(cl_kernel kernel, cl_uint index, const T &value) {
+  static void set(cl_kernel kernel, cl_uint index, const T& value) {
     EXPECT_EQ(cl.clSetKernelArg(kernel, index, sizeof value, &value), CL_SUCCESS);
   }
   template <class... A>
-  OwnedKernel kernel(const char *name, const A &...arguments) const {
+  OwnedKernel kernel(const char* name, const A&... arguments) const {
     cl_int code = 1;
     OwnedKernel made(cl.clCreateKernel(program, name, &code));
     cl_uint index = 0;
@@ -132,8 +131,8 @@ class Textures : public testing::Test {
   }
   // Launches of twins that reading takes: 0 or 1.
   template <class... A>
-  int textured(const char *name, const OwnedMem &of, const OwnedSampler &by,
-               const A &...more) const {
+  int textured(const char* name, const OwnedMem& of, const OwnedSampler& by,
+               const A&... more) const {
     const int before = faults->image_launches;
     results(0, kernel(name, cl_mem(of), cl_sampler(by), cl_mem(out), more...));
     return faults->image_launches - before;
@@ -152,11 +151,11 @@ class Textures : public testing::Test {
   OwnedProgram program;
   OwnedSampler nearest, linear;
   OwnedMem out;
-  Faults *faults = nullptr;
+  Faults* faults = nullptr;
 };
 
 TEST_F(Textures, AreOfImagesInRowsAsTheDeviceTakesThem) {
-  for (const OwnedSampler *by : {&nearest, &linear}) {
+  for (const OwnedSampler* by : {&nearest, &linear}) {
     EXPECT_EQ(textured("sample", image(plane()), *by), 1);
     EXPECT_EQ(textured("line", image(describe(CL_MEM_OBJECT_IMAGE1D, 19)), *by), 1);
     EXPECT_EQ(textured("fetch", image(plane()), *by), 1);
@@ -181,9 +180,8 @@ TEST_F(Textures, AreOfFormatsThatTheDeviceHas) {
                                        {CL_sRGBA, CL_UNORM_INT8},
                                        {CL_RGB, CL_UNORM_SHORT_565}})
     EXPECT_EQ(textured("sample", image(plane(32), format), linear), 0);
-  // Software takes the nearest of integers, whatever the sampler says, and so
-  // do texels.
-  for (const OwnedSampler *by : {&nearest, &linear})
+  // Software takes the nearest of integers, whatever the sampler says, and so do texels.
+  for (const OwnedSampler* by : {&nearest, &linear})
     EXPECT_EQ(textured("integers", image(plane(), {CL_R, CL_UNSIGNED_INT32}), *by), 1);
 }
 
