@@ -10,11 +10,11 @@ namespace {
 
 // A query of an event takes the runtime's locks: so often and no oftener, and while somebody is
 // submitting, who needs them, hardly ever.
-constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 20'000;
+constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 60'000;
 // How long a submission may take.
 constexpr port::Nanoseconds submission_time = 10'000;
-// How long the completion thread leaves it to those who submit to make a mark: its own would cost
-// them a wait for the runtime's locks, and what another core has left in those.
+// How long the completion thread leaves it to those who submit to make a mark, and stays awake for
+// one: what it asks of the runtime would cost them a wait for the runtime's locks.
 constexpr port::Nanoseconds longest_open = 1'000'000;
 // Operations that nobody observes hold memory until their end is told.
 constexpr uint64_t most_unmarked = 64;
@@ -220,26 +220,35 @@ Status StreamCore::reached(const Mark& mark, Ask ask) noexcept {
   return context->usable(status);
 }
 
-// Moves `ended` on to a mark that has been reached: the oldest, or one further on as long as such
-// were reached, so that the runtime is not asked for each. Only who completes takes marks away, so
-// it is asked without holding up those who submit.
+// Moves `ended` on if the oldest mark has been reached, or to one further on as long as such were,
+// so that the runtime is not asked for each.
 bool StreamCore::look(Ask ask) noexcept {
+  if (reach_ > 1 && pass(reach_, ask)) {
+    reach_ = std::min(2 * reach_, most_reach);
+    return true;
+  }
+  const bool passed = pass(1, ask);
+  if (ask == Ask::always) reach_ = passed ? 2 : 1;
+  return passed;
+}
+
+// Moves `ended` on to the mark that is `reach` from the oldest, or the last. Only who completes
+// takes marks away, so the runtime is asked without holding up those who submit.
+bool StreamCore::pass(size_t reach, Ask ask) noexcept {
   Mark mark;
   size_t count = 0;
   {
     const auto queue = queue_.lock();
-    if (queue->marks.empty()) return false;
     const auto failed =
         std::ranges::find_if(queue->marks, [](const Mark& mark) { return mark.status != success; });
     const auto good = static_cast<size_t>(failed - queue->marks.begin());
-    count = std::clamp<size_t>(reach_, 1, std::max<size_t>(good, 1));
+    count = std::min({reach, std::max<size_t>(good, 1), queue->marks.size()});
+    if (count == 0 || (count == 1 && reach > 1)) return false;
     mark = queue->marks[count - 1];
   }
   const Status status = reached(mark, ask);
-  reach_ = status == success ? std::min(2 * reach_, most_reach) : 1;
-  // Of several some may have been reached.
-  if (status != success && count > 1) return look(ask);
-  if (status == not_ready) return false;
+  // Where a failure is told of several, some may have ended before it.
+  if (status == not_ready || (status != success && count > 1)) return false;
   const auto queue = queue_.lock();
   queue->ended = mark.sequence;
   queue->ended_status = status;
@@ -391,14 +400,19 @@ StreamCore::Sight StreamCore::see() noexcept {
 bool StreamCore::spin(const Mark& mark) noexcept {
   const port::Nanoseconds begin = hostNow(), give_up = begin + options_.spin_ns;
   port::Nanoseconds now = begin, asked = begin;
+  bool busy = false;
   do {
-    const bool ask = now >= asked + (somebodySubmits(now) ? busy_query_interval : query_interval);
-    if (reached(mark, ask ? Ask::always : Ask::no) != not_ready) return true;
-    if (ask) asked = now;
+    busy = somebodySubmits(now);
+    if (now >= asked + (busy ? busy_query_interval : query_interval)) {
+      if (completeOldest(Ask::always)) return true;
+      asked = now;
+    } else if (reached(mark, Ask::no) != not_ready) {
+      return true;
+    }
     __builtin_ia32_pause();
     now = hostNow();
-  } while (now < give_up);
-  return reached(mark, Ask::always) != not_ready;
+  } while (now < give_up || (busy && now < begin + longest_open));
+  return completeOldest(Ask::always);
 }
 
 void StreamCore::sleep() noexcept {
@@ -425,7 +439,7 @@ void StreamCore::run() noexcept {
       if (!sight.event) closeBatch(Tell::by_event);
       sleep();
     }
-    while (completeOldest(Ask::always)) {
+    while (completeOldest(somebodySubmits(hostNow()) ? Ask::no : Ask::always)) {
     }
   }
 }

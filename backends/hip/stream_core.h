@@ -123,6 +123,7 @@ class StreamCore {
   uint64_t progress() const noexcept;
   Status reached(const Mark& mark, Ask ask) noexcept;
   bool look(Ask ask) noexcept;
+  bool pass(size_t reach, Ask ask) noexcept;
   bool popEnded(Flight& flight, Status& status) noexcept;
   bool take(Flight& flight, Status& status, Ask ask) noexcept;
   void complete(Flight& flight, Status status) noexcept;
