@@ -20,6 +20,7 @@ inline constexpr Status invalid_value = 1;
 inline constexpr Status out_of_memory = 2;
 inline constexpr Status no_device = 100;
 inline constexpr Status not_ready = 600;
+inline constexpr Status peer_already_enabled = 704;
 inline constexpr Status not_supported = 801;
 
 inline constexpr unsigned stream_non_blocking = 1;
@@ -207,6 +208,8 @@ struct Api {
   void (*leave)(void* previous);
   // "sm_90", or AMD's full target name, "gfx90a:sramecc+:xnack-".
   Status (*targetName)(char* name, size_t length, int device);
+  // A module with `copy_words(to, from, count)` and `copy_bytes`, one thread an element; optional.
+  const char* peer_copy_code;
 };
 
 // The device current for as long as this lives.

@@ -9,6 +9,7 @@
 #include "backends/hip/clock.h"
 #include "backends/hip/errors.h"
 #include "backends/hip/memory_cache.h"
+#include "backends/hip/peer_copies.h"
 #include "backends/hip/print_buffers.h"
 #include "backends/hip/runtime.h"
 
@@ -79,6 +80,7 @@ struct DeviceContext {
   EventPool timed_events{api, device, event_blocking_sync};
   EventPool plain_events{api, device, event_blocking_sync | event_disable_timing};
   PrintBuffers print_buffers{api, device};
+  PeerCopies peer_copies{api, device};
 };
 
 }  // namespace weft::hip

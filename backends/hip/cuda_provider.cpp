@@ -260,6 +260,58 @@ constexpr Symbol driver_symbols[] = {
     {"cuStreamWriteValue32_v2", offsetof(Driver, streamWriteValue32), false},
 };
 
+// Both kernels of PeerCopies.
+constexpr const char* peer_copy_code = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry copy_words(.param .u64 to, .param .u64 from, .param .u32 count) {
+  .reg .pred %beyond;
+  .reg .b32 %group, %threads, %i, %count, %value;
+  .reg .b64 %to, %from, %offset;
+  ld.param.u64 %to, [to];
+  ld.param.u64 %from, [from];
+  ld.param.u32 %count, [count];
+  cvta.to.global.u64 %to, %to;
+  cvta.to.global.u64 %from, %from;
+  mov.u32 %i, %tid.x;
+  mov.u32 %group, %ctaid.x;
+  mov.u32 %threads, %ntid.x;
+  mad.lo.u32 %i, %group, %threads, %i;
+  setp.ge.u32 %beyond, %i, %count;
+  @%beyond ret;
+  mul.wide.u32 %offset, %i, 4;
+  add.u64 %to, %to, %offset;
+  add.u64 %from, %from, %offset;
+  ld.global.b32 %value, [%from];
+  st.global.b32 [%to], %value;
+  ret;
+}
+.visible .entry copy_bytes(.param .u64 to, .param .u64 from, .param .u32 count) {
+  .reg .pred %beyond;
+  .reg .b16 %value;
+  .reg .b32 %group, %threads, %i, %count;
+  .reg .b64 %to, %from, %offset;
+  ld.param.u64 %to, [to];
+  ld.param.u64 %from, [from];
+  ld.param.u32 %count, [count];
+  cvta.to.global.u64 %to, %to;
+  cvta.to.global.u64 %from, %from;
+  mov.u32 %i, %tid.x;
+  mov.u32 %group, %ctaid.x;
+  mov.u32 %threads, %ntid.x;
+  mad.lo.u32 %i, %group, %threads, %i;
+  setp.ge.u32 %beyond, %i, %count;
+  @%beyond ret;
+  cvt.u64.u32 %offset, %i;
+  add.u64 %to, %to, %offset;
+  add.u64 %from, %from, %offset;
+  ld.global.u8 %value, [%from];
+  st.global.u8 [%to], %value;
+  ret;
+}
+)";
+
 const std::string usual_names[] = {"libcuda.so.1"};
 
 void fillAdapters(Api& api) {
@@ -274,6 +326,7 @@ void fillAdapters(Api& api) {
   api.enter = enter;
   api.leave = leave;
   api.targetName = targetName;
+  api.peer_copy_code = peer_copy_code;
 }
 
 }  // namespace

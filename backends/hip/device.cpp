@@ -168,7 +168,11 @@ void Device::enablePeers() {
   if (std::exchange(peers_enabled_, true) || peers_.empty()) return;
   const Current current(context_->api, context_->device);
   if (current.status() != success) return;
-  for (const Peer& peer : peers_) context_->api.deviceEnablePeerAccess(peer.device, 0);
+  for (const Peer& peer : peers_) {
+    const Status status = context_->api.deviceEnablePeerAccess(peer.device, 0);
+    if (status == success || status == peer_already_enabled)
+      context_->peer_copies.enable(peer.device);
+  }
 }
 
 bool Device::reaches(port::MemorySpace space) const {
@@ -222,6 +226,7 @@ std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");
   require(image.kind == ImageKind::executable, CL_INVALID_BINARY, "the image is not linked");
+  if (!peers_.empty()) context_->peer_copies.load();
   return std::make_unique<Module>(context_, image);
 }
 

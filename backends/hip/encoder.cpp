@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/hip/memory.h"
 #include "backends/hip/module.h"
 #include "core/error.h"
 
@@ -71,6 +72,7 @@ class Encoder {
 
  private:
   End end(const port::Location& location, std::array<size_t, 3> region) const;
+  bool betweenDevices(const port::Copy& copy) const;
   Status direct(const Shape& shape);
   Status staged(const Shape& shape);
   Status relayed(const Shape& shape, size_t bytes);
@@ -114,13 +116,31 @@ End Encoder::end(const port::Location& location, std::array<size_t, 3> region) c
   return {reinterpret_cast<std::byte*>(address), location.row_pitch, location.slice_pitch, false};
 }
 
+// Between this one and a peer, in whose memory its kernels may look.
+bool Encoder::betweenDevices(const port::Copy& copy) const {
+  const auto is_devices = [](const port::Location& end) {
+    return end.memory && !end.memory->host();
+  };
+  if (!is_devices(copy.source) || !is_devices(copy.destination)) return false;
+  const int from = deviceOf(*copy.source.memory), to = deviceOf(*copy.destination.memory);
+  const PeerCopies& copies = context_.peer_copies;
+  return (from == context_.device && copies.enabled(to)) ||
+         (to == context_.device && copies.enabled(from));
+}
+
 Status Encoder::operator()(const port::Copy& copy) {
   const auto& region = copy.region;
   if (region[0] == 0 || region[1] == 0 || region[2] == 0) return success;
   Shape shape{region, end(copy.source, region), end(copy.destination, region)};
   shape.flatten();
   const bool pageable = shape.source.pageable || shape.destination.pageable;
-  return pageable ? staged(shape) : direct(shape);
+  if (pageable) return staged(shape);
+  Status status = success;
+  if (shape.region[1] == 1 && shape.region[2] == 1 && betweenDevices(copy) &&
+      context_.peer_copies.copy(stream_, shape.destination.address, shape.source.address,
+                                shape.region[0], status))
+    return status;
+  return direct(shape);
 }
 
 Status Encoder::direct(const Shape& shape) {

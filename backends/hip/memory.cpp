@@ -23,6 +23,7 @@ class DeviceMemory final : public port::Memory {
   std::byte* host() const override { return nullptr; }
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
   Textures* textures() const { return textures_ ? &*textures_ : nullptr; }
+  int device() const { return context_->device; }
 
  private:
   std::shared_ptr<DeviceContext> context_;
@@ -71,6 +72,10 @@ std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<DeviceContext> cont
   // Runtimes align to at least 256 bytes.
   check(api, context->memory.take(&address, bytes), "allocating device memory");
   return std::make_unique<DeviceMemory>(std::move(context), address, bytes);
+}
+
+int deviceOf(const port::Memory& memory) noexcept {
+  return static_cast<const DeviceMemory&>(memory).device();
 }
 
 std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,

@@ -12,6 +12,8 @@ class Textures;
 
 // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
 std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<DeviceContext> context, size_t bytes);
+// Of memory that allocateMemory() made.
+int deviceOf(const port::Memory& memory) noexcept;
 // Pins memory of the caller's; nullptr where the runtime cannot.
 std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,
                                            size_t bytes);

@@ -273,6 +273,39 @@ TEST_P(CopyTest, PeersReachEachOther) {
   EXPECT_EQ(back, values);
 }
 
+// Little moves by a kernel where there is one, in words or bytes; either device may move it.
+TEST_P(CopyTest, LittleMovesBetweenPeers) {
+  if (devices.size() < 2) GTEST_SKIP() << "one device";
+  constexpr size_t bytes = size_t(1) << 20;
+  auto& other = *devices[1];
+  const auto here = device->allocate(bytes, 8), there = other.allocate(bytes, 8);
+  const auto theirs = other.createInOrderStream({});
+  const auto values = numbers(bytes / 4);
+  write(*here, values.data(), bytes);
+  auto* const from = reinterpret_cast<const std::byte*>(values.data());
+  struct Case {
+    size_t source, destination, size;
+  };
+  for (const auto& [source, destination, size] :
+       {Case{0, 0, 4}, Case{4, 8, 8188}, Case{3, 8, 4096}, Case{8, 1, 1023}, Case{12, 4, 262'144},
+        Case{1, 3, 262'143}, Case{0, 4, 262'148}})
+    for (port::Stream* const mover :
+         {static_cast<port::Stream*>(stream.get()), static_cast<port::Stream*>(theirs.get())}) {
+      port::Fill zero;
+      zero.memory = there.get();
+      zero.size = bytes;
+      run(*theirs, zero);
+      port::Copy copy{{here.get()}, {there.get()}, {size, 1, 1}};
+      copy.source.offset = source;
+      copy.destination.offset = destination;
+      run(*mover, copy);
+      std::vector<std::byte> back(bytes), expected(bytes);
+      std::copy_n(from + source, size, expected.begin() + std::ptrdiff_t(destination));
+      run(*theirs, copyToHost(*there, back.data(), bytes));
+      ASSERT_TRUE(back == expected) << size << " from " << source << " to " << destination;
+    }
+}
+
 TEST_P(CopyTest, MemoryThatWasGivenBackIsTakenAgain) {
   const auto values = numbers(1000);
   auto first = device->allocate(4000, 8);
