@@ -79,6 +79,8 @@ struct DeviceContext {
   EventClock clock{api, device};
   EventPool timed_events{api, device, event_blocking_sync};
   EventPool plain_events{api, device, event_blocking_sync | event_disable_timing};
+  // For streams to wait for: those that a thread can sleep on cost three times as much.
+  EventPool fence_events{api, device, event_disable_timing};
   PrintBuffers print_buffers{api, device};
   PeerCopies peer_copies{api, device};
 };

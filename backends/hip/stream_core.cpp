@@ -16,10 +16,16 @@ constexpr port::Nanoseconds submission_time = 10'000;
 // How long the completion thread leaves it to those who submit to make a mark, and stays awake for
 // one: what it asks of the runtime would cost them a wait for the runtime's locks.
 constexpr port::Nanoseconds longest_open = 1'000'000;
-// Operations that nobody observes hold memory until their end is told.
-constexpr uint64_t most_unmarked = 64;
+// Operations that nobody observes hold memory until their end is told. And where other streams wait
+// for each of them, more has to be done when it is.
+constexpr uint64_t most_unmarked = 64, most_fenced = 16;
 // How many marks are passed at once.
 constexpr size_t most_reach = 64;
+
+uint64_t nextId() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
 
 }  // namespace
 
@@ -27,7 +33,8 @@ StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const StreamOption
     : context(std::move(shared)),
       api(context->api),
       options_(options),
-      has_word_(options.word && api.streamWriteValue32) {
+      has_word_(options.word && api.streamWriteValue32),
+      id_(nextId()) {
   const Current current(api, context->device);
   check(api, context->usable(current.status()), "making the device current");
   check(api, api.streamCreateWithFlags(&handle_, stream_non_blocking), "creating a stream");
@@ -39,7 +46,7 @@ StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const StreamOption
 StreamCore::~StreamCore() {
   const Current current(api, context->device);
   for (const Mark& mark : queue_.lock()->marks)
-    if (!mark.timed) context->plain_events.give(mark.event);
+    if (!mark.timed) poolOf(mark).give(mark.event);
   api.streamDestroy(handle_);
   station_.close(*context);
   if (has_word_) context->runtime->words.give(word_);
@@ -61,13 +68,17 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   flight.status = context->usable(current.status());
   enqueue(flight, left);
   const uint64_t marked = std::max(word_written_.load(std::memory_order_relaxed), event_recorded_);
-  const bool recent = last() - marked < most_unmarked;
+  const bool recent = last() - marked < (operation.awaited ? most_fenced : most_unmarked);
   const bool asked = flight.status != success || operation.observed || flight.end;
-  if (recent && !asked) {
+  if (recent && !asked && !operation.awaited) {
     push(std::move(flight), nullptr);
     return;
   }
-  const Mark mark = makeMark(flight, asked);
+  // One that nobody asked for is a word, at which everybody can look without the runtime.
+  const Tell unasked = !operation.awaited ? Tell::by_word
+                       : recent           ? Tell::by_fence
+                                          : Tell::by_event;
+  const Mark mark = makeMark(flight, asked ? Tell::by_event : unasked);
   push(std::move(flight), &mark);
 }
 
@@ -75,11 +86,11 @@ void StreamCore::makeAwaitable(uint64_t number, HostParts& left) noexcept {
   const std::lock_guard ordered(submitting_);
   // Of an operation that has ended, too: what it follows in other streams may be left undone yet.
   order_.addLeft(number, left);
-  if (completed_.load(std::memory_order_acquire) < number && event_recorded_ < number)
-    closeAll(false);
+  if (completed_.load(std::memory_order_acquire) < number && fenced_ < number)
+    closeAll(Tell::by_fence);
 }
 
-Status StreamCore::hold(StreamHandle other, uint64_t number, bool& held) noexcept {
+Status StreamCore::hold(StreamHandle other, uint64_t number, uint64_t& until) noexcept {
   EventHandle event = nullptr;
   {
     auto locked = queue_.lock();
@@ -89,24 +100,45 @@ Status StreamCore::hold(StreamHandle other, uint64_t number, bool& held) noexcep
     });
     if (mark == locked->marks.end()) return out_of_memory;
     event = mark->event;
+    until = mark->sequence;
     ++locked->readers;
   }
-  held = true;
   const Status status = api.streamWaitEvent(other, event, 0);
   endReading(*queue_.lock());
   return status;
+}
+
+// Of what an operation is behind: the last one in each other stream, unless this one has waited for
+// as much already.
+bool StreamCore::hasToWait(const port::Operation& operation,
+                           const port::Operation& before) const noexcept {
+  const auto& [lane, number] = before.place;
+  const auto is_later = [&](const port::Operation* other) {
+    return other->place.lane == lane && other->place.number > number;
+  };
+  if (lane == this || std::ranges::any_of(operation.behind, is_later)) return false;
+  const uint64_t id = static_cast<const StreamCore*>(lane)->id_;
+  return std::ranges::none_of(
+      waited_, [&](const Waited& other) { return other.id == id && other.number >= number; });
+}
+
+void StreamCore::noteWait(uint64_t id, uint64_t number) noexcept {
+  auto known = std::ranges::find(waited_, id, &Waited::id);
+  if (known == waited_.end()) known = waited_.begin() + next_waited_++ % waited_.size();
+  *known = {id, number};
 }
 
 // A failure is the flight's: it would not be in order. It does not say that this device is lost.
 Status StreamCore::runBehind(const Flight& flight, const HostParts& left) noexcept {
   order_.follow(left);
   for (const port::Operation* before : flight.operation->behind) {
+    if (!hasToWait(*flight.operation, *before)) continue;
     auto* const lane = static_cast<StreamCore*>(before->place.lane);
-    if (lane == this) continue;
-    bool held = false;
-    const Status status = lane->hold(handle_, before->place.number, held);
-    if (held) held_ = flight.sequence;
+    uint64_t until = 0;
+    const Status status = lane->hold(handle_, before->place.number, until);
+    if (until != 0) held_ = flight.sequence;
     if (status != success) return status;
+    if (until != 0) noteWait(lane->id_, until);
   }
   return success;
 }
@@ -137,24 +169,31 @@ void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
   }
 }
 
-// Made after a failure, too: what came before has to end before this flight does. One that nobody
-// asked for is a word, at which everybody can look without the runtime. With the device current.
-StreamCore::Mark StreamCore::makeMark(Flight& flight, bool asked) noexcept {
+// Made after a failure, too: what came before has to end before this flight does. With the device
+// current.
+StreamCore::Mark StreamCore::makeMark(Flight& flight, Tell tell) noexcept {
   Mark mark{flight.sequence};
   mark.event = flight.end;
   mark.timed = flight.end != nullptr;
   mark.status = context->usable(success);
-  if (mark.status == success) !asked&& has_word_ ? writeWord(mark) : recordEvent(mark);
+  if (mark.status == success) tellBy(tell, mark);
   return mark;
 }
 
+void StreamCore::tellBy(Tell tell, Mark& mark) noexcept {
+  if (tell == Tell::by_word && has_word_) return writeWord(mark);
+  mark.fence = tell == Tell::by_fence;
+  recordEvent(mark);
+}
+
 void StreamCore::recordEvent(Mark& mark) noexcept {
-  if (!mark.event) mark.event = context->plain_events.take(mark.status);
+  if (!mark.event) mark.event = poolOf(mark).take(mark.status);
   if (mark.event) mark.status = api.eventRecord(mark.event, handle_);
   context->note(mark.status);
-  event_recorded_ = mark.sequence;
+  fenced_ = mark.sequence;
+  if (!mark.fence) event_recorded_ = mark.sequence;
   if (mark.status == success || mark.timed) return;
-  context->plain_events.give(mark.event);
+  poolOf(mark).give(mark.event);
   mark.event = nullptr;
 }
 
@@ -168,16 +207,18 @@ void StreamCore::writeWord(Mark& mark) noexcept {
 void StreamCore::closeBatch(Tell tell) noexcept {
   if (queued_.load(std::memory_order_acquire) == 0) return;
   const std::lock_guard ordered(submitting_);
-  closeAll(tell == Tell::by_word && has_word_);
+  closeAll(tell == Tell::by_word && !has_word_ ? Tell::by_event : tell);
 }
 
 // Under `submitting_`.
-void StreamCore::closeAll(bool by_word) noexcept {
-  if ((by_word ? word_written_.load(std::memory_order_relaxed) : event_recorded_) == last()) return;
+void StreamCore::closeAll(Tell tell) noexcept {
+  const uint64_t word = word_written_.load(std::memory_order_relaxed);
+  if ((tell == Tell::by_word ? word : tell == Tell::by_event ? event_recorded_ : fenced_) == last())
+    return;
   const Current current(api, context->device);
   Mark mark{last()};
   mark.status = context->usable(current.status());
-  if (mark.status == success) by_word ? writeWord(mark) : recordEvent(mark);
+  if (mark.status == success) tellBy(tell, mark);
   auto locked = queue_.lock();
   locked->marks.push_back(mark);
   marks_.fetch_add(1, std::memory_order_release);
@@ -214,10 +255,14 @@ Status StreamCore::reached(const Mark& mark, Ask ask) noexcept {
   if (ask == Ask::no || !mark.event || (ask == Ask::where_no_word && word_tells))
     return context->usable(not_ready);
   const Status status = context->note(api.eventQuery(mark.event));
-  // Another thread may have seen a later one: then this one's is asked for again, no more.
-  if (status == success && seen_.load(std::memory_order_relaxed) < mark.sequence)
-    seen_.store(mark.sequence, std::memory_order_release);
+  if (status == success) noteSeen(mark.sequence);
   return context->usable(status);
+}
+
+// Another thread may have seen a later one: then this one's is asked for again, no more.
+void StreamCore::noteSeen(uint64_t sequence) noexcept {
+  if (seen_.load(std::memory_order_relaxed) < sequence)
+    seen_.store(sequence, std::memory_order_release);
 }
 
 // Moves `ended` on if the oldest mark has been reached, or to one further on as long as such were,
@@ -254,7 +299,7 @@ bool StreamCore::pass(size_t reach, Ask ask) noexcept {
   queue->ended_status = status;
   for (; count > 0; --count) {
     const Mark& passed = queue->marks.front();
-    if (!passed.timed) giveBack(*queue, passed.event, context->plain_events);
+    if (!passed.timed) giveBack(*queue, passed.event, poolOf(passed));
     queue->marks.pop_front();
     marks_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -313,7 +358,8 @@ void StreamCore::complete(Flight& flight, Status status) noexcept {
   const port::Nanoseconds length = known ? ended - begun : 0;
   const port::Nanoseconds start = startOf(flight, begun, now - length);
   const port::Nanoseconds end = known ? std::min(start + length, now) : now;
-  last_end_ = end;
+  // The host may have noticed long after it.
+  if (known) last_end_ = end;
   if (flight.status == success) flight.status = status;
   if (flight.borrowed.last_part && flight.status == success) flight.borrowed.last_part->run();
   completed_.store(flight.sequence, std::memory_order_release);
@@ -391,7 +437,7 @@ StreamCore::Sight StreamCore::see() noexcept {
   if (locked->marks.empty()) return sight;
   sight.marked = true;
   sight.mark = locked->marks.front();
-  const auto found = std::ranges::find_if(locked->marks, &Mark::event);
+  const auto found = std::ranges::find_if(locked->marks, &Mark::wakes);
   if (found != locked->marks.end()) sight.event = found->event;
   return sight;
 }
@@ -416,15 +462,15 @@ bool StreamCore::spin(const Mark& mark) noexcept {
 }
 
 void StreamCore::sleep() noexcept {
-  EventHandle event = nullptr;
+  Mark mark;
   {
     auto locked = queue_.lock();
-    const auto found = std::ranges::find_if(locked->marks, &Mark::event);
+    const auto found = std::ranges::find_if(locked->marks, &Mark::wakes);
     if (found == locked->marks.end()) return;
-    event = found->event;
+    mark = *found;
     ++locked->readers;
   }
-  context->note(api.eventSynchronize(event));
+  if (context->note(api.eventSynchronize(mark.event)) == success) noteSeen(mark.sequence);
   endReading(*queue_.lock());
 }
 

@@ -4,7 +4,8 @@
 // A mark is an event, or a number that the device writes to a word of the host's, behind the
 // operations it covers. Either costs the submitter about as much as launching a small kernel, so
 // only an operation that somebody observes has one to itself; the others share that of a later
-// operation, of a flush, or the one that the completion thread makes when it finds no other.
+// operation, of a flush, or the one that the completion thread makes when it finds no other. Less
+// costs a fence: an event for other streams to wait for, which can be asked but not slept on.
 #pragma once
 
 #include <condition_variable>
@@ -33,8 +34,8 @@ class StreamCore {
 
   void submit(port::Operation& operation) noexcept;
   // Has the end of everything submitted so far told: by a word that a caller looks at, where there
-  // is one, or by an event that a thread can sleep on.
-  enum class Tell : uint8_t { by_word, by_event };
+  // is one, by an event that a thread can sleep on, or by a fence.
+  enum class Tell : uint8_t { by_word, by_event, by_fence };
   void closeBatch(Tell tell) noexcept;
   // Where words do not say that it has ended: is the runtime asked? A word written behind the very
   // operation tells as soon as an event, unless the device is lost.
@@ -83,8 +84,11 @@ class StreamCore {
     uint64_t sequence = 0;
     bool word = false;
     EventHandle event = nullptr;
+    bool fence = false;       // the event is one
     bool timed = false;       // the event is its flight's, and timed
     Status status = success;  // else it could not be made, and nothing will tell
+
+    bool wakes() const { return event && !fence; }
   };
 
   struct Queue {
@@ -102,7 +106,7 @@ class StreamCore {
   struct Sight {
     bool marked = false;
     Mark mark;                    // the oldest
-    EventHandle event = nullptr;  // the oldest that can be slept on
+    EventHandle event = nullptr;  // the oldest one that can be slept on
   };
 
   using HostParts = std::vector<std::shared_ptr<HostPart>>;
@@ -111,17 +115,24 @@ class StreamCore {
   // So that another stream can wait for the operation of that number; adds what is left to the
   // host of those up to it.
   void makeAwaitable(uint64_t number, HostParts& left) noexcept;
-  // The other stream waits, on its device, unless the operation has ended.
-  Status hold(StreamHandle other, uint64_t number, bool& held) noexcept;
+  // The other stream waits, on its device, unless the operation has ended: for all `until` there.
+  Status hold(StreamHandle other, uint64_t number, uint64_t& until) noexcept;
+  bool hasToWait(const port::Operation& operation, const port::Operation& before) const noexcept;
+  void noteWait(uint64_t id, uint64_t number) noexcept;
   Status runBehind(const Flight& flight, const HostParts& left) noexcept;
   void enqueue(Flight& flight, const HostParts& left) noexcept;
-  void closeAll(bool by_word) noexcept;
-  Mark makeMark(Flight& flight, bool asked) noexcept;
+  void closeAll(Tell tell) noexcept;
+  Mark makeMark(Flight& flight, Tell tell) noexcept;
+  void tellBy(Tell tell, Mark& mark) noexcept;
   void writeWord(Mark& mark) noexcept;
   void recordEvent(Mark& mark) noexcept;
+  EventPool& poolOf(const Mark& mark) const noexcept {
+    return mark.fence ? context->fence_events : context->plain_events;
+  }
   void push(Flight&& flight, const Mark* mark);
   uint64_t progress() const noexcept;
   Status reached(const Mark& mark, Ask ask) noexcept;
+  void noteSeen(uint64_t sequence) noexcept;
   bool look(Ask ask) noexcept;
   bool pass(size_t reach, Ask ask) noexcept;
   bool popEnded(Flight& flight, Status& status) noexcept;
@@ -144,13 +155,20 @@ class StreamCore {
   RelayStation station_;
   HostWord word_;
   BriefMutex submitting_;  // the order on the device is the order in the queue
-  // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind. The
-  // word has the lower half of its one.
+  // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind, a
+  // fence or an event for `fenced_`. The word has the lower half of its one.
   std::atomic<uint64_t> sequence_{0};
   std::atomic<uint64_t> word_written_{0};
-  uint64_t event_recorded_ = 0;
+  uint64_t event_recorded_ = 0, fenced_ = 0;
   HostOrder order_;
   uint64_t held_ = 0;  // the first flight behind the last thing that may hold it up
+  // What the stream waits for, or did, on the device: so far in which others.
+  struct Waited {
+    uint64_t id = 0, number = 0;
+  };
+  const uint64_t id_;  // no stream before had it
+  std::array<Waited, 8> waited_{};
+  size_t next_waited_ = 0;
   // Whoever sets it completes flights: one at a time, in their order.
   std::atomic<bool> completing_{false};
   Guarded<Queue, BriefMutex> queue_;
@@ -161,7 +179,7 @@ class StreamCore {
   std::atomic<size_t> queued_{0};       // of those, the ones in `queue_`
   std::atomic<bool> stopping_{false};   // nobody has to look any longer
   std::atomic<size_t> marks_{0};
-  port::Nanoseconds last_end_ = 0;  // under `completing_`
+  port::Nanoseconds last_end_ = 0;  // that the device told; under `completing_`
   size_t reach_ = 1;                // under `completing_`: the mark to ask for, of those that wait
 };
 

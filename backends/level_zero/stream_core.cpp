@@ -116,7 +116,8 @@ void StreamCore::append(port::Operation& operation, Befores before) noexcept {
   }
   if (context->driver->native_images) noteWritesBegin(operation.work, transfers_.writer());
   const bool recent = appended_ - marked_ < most_unmarked;
-  if (recent && !operation.observed && !timed && flight.result == ZE_RESULT_SUCCESS) {
+  const bool told = operation.observed || operation.awaited || timed;
+  if (recent && !told && flight.result == ZE_RESULT_SUCCESS) {
     flight.result = context->note(barrier(nullptr));
     return push(std::move(flight), nullptr);
   }

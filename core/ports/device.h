@@ -147,9 +147,12 @@ class Operation {
   //   observed     somebody waits for this very operation; else its end may be told when that of a
   //                later one is, or when the stream is flushed, or a while after.
   //   wants_start  started() is called when the device begins; else it may be left out.
+  // And what streams want to know: awaited: others' operations are going to run behind this very
+  // one, not behind what is submitted here after it.
   bool timed = true;
   bool observed = true;
   bool wants_start = true;
+  bool awaited = false;
 
  protected:
   ~Operation() = default;

@@ -138,6 +138,30 @@ TEST_P(StreamContract, OperationsRunBehindNothingElse) {
   EXPECT_TRUE(zero.wait() && first.wait() && second.wait());
 }
 
+// Nor behind what comes after it in its stream: that waits, in the middle of its kernel, for the
+// one that runs behind it.
+TEST_P(StreamContract, WhatIsAwaitedIsWaitedForAlone) {
+  if (device->capabilities().fence_group == 0) return;
+  auto memory = device->allocate(64, 128);
+  std::unique_ptr<port::Stream> queues[] = {stream(), stream()};
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 1),
+      setting(*module, kernelIndex("set_flag"), 1);
+  waiting.memory(memory.get());
+  setting.memory(memory.get());
+  port::Fill fill;
+  fill.memory = memory.get();
+  fill.size = 64;
+  TestOperation zero(fill), later(waiting.whole()), other(setting.whole());
+  zero.timed = zero.observed = zero.wants_start = false;
+  zero.awaited = true;
+  const port::Operation* const behind[] = {&zero};
+  other.behind = behind;
+  queues[0]->submit(zero);
+  queues[0]->submit(later);
+  queues[1]->submit(other);
+  EXPECT_TRUE(other.wait() && later.wait() && zero.wait());
+}
+
 // Backends have small copies and large ones done in different ways.
 constexpr size_t copy_sizes[] = {size_t(4) << 10, size_t(1) << 20};
 

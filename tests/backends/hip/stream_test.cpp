@@ -323,6 +323,38 @@ TEST_P(StreamTest, WhateverIsAskedForTimesAreInOrder) {
     }
 }
 
+// What a stream has waited for once it need not wait for again, nor for what came before that.
+TEST_P(StreamTest, WaitsForAnotherStreamOnce) {
+  static std::atomic<int> waits;
+  static decltype(hip::Api::streamWaitEvent) wait;
+  hip::Api& api = device->context()->runtime->provider->api;
+  wait = api.streamWaitEvent;
+  api.streamWaitEvent = [](hip::StreamHandle stream, hip::EventHandle event, unsigned flags) {
+    ++waits;
+    return wait(stream, event, flags);
+  };
+  const auto flag = device->allocate(8, 4);
+  const uint32_t zeros[2] = {};
+  write(*flag, zeros, 8);
+  const auto second = device->createInOrderStream({}), third = device->createInOrderStream({});
+  GpuLaunchCase await(*module, "await", {1, 1, 1}, {1, 1, 1}),
+      set(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  TestOperation first(await.memory(flag.get()).whole()), next, behind_both, behind_first;
+  const port::Operation* const both[] = {&first, &next};
+  behind_both.behind = both;
+  behind_first.behind = {both, 1};
+  stream->submit(first);
+  stream->submit(next);
+  waits = 0;
+  second->submit(behind_both);
+  second->submit(behind_first);
+  EXPECT_EQ(waits, 1);
+  EXPECT_FALSE(behind_first.isFinished());
+  run(*third, set.memory(flag.get()).whole());
+  EXPECT_TRUE(first.wait() && next.wait() && behind_both.wait() && behind_first.wait());
+  api.streamWaitEvent = wait;
+}
+
 // Counts the events that are recorded and the words that are written.
 class MarkCounter {
  public:
