@@ -10,6 +10,9 @@ namespace {
 
 // Of the longest time: what members may differ by, and what other shares have to gain.
 constexpr double balanced = 0.04, worth_moving = 0.02;
+// Of members that worked equally long: where each waits for what the other makes, they end by
+// turns.
+constexpr double balanced_by_turns = 0.15;
 // By the members' own times, while data still moves; unless all were done nearly at once, or
 // another one last, because moving data takes that time in each launch.
 constexpr double roughly_balanced = 0.06;
@@ -146,7 +149,10 @@ void Homes::ended(std::span<const Done> members) {
   if (best_ns_ > 0 && longest > another_world * best_ns_) moves_ = 0;
   best_ns_ = longest;
   best_shares_ = shares_;
-  moveFrom(ends_, balanced);
+  std::vector<double> busy;
+  for (const Done& member : members) busy.push_back(member.busy_ns);
+  const bool by_turns = busy.front() > 0 && spread(busy) <= balanced;
+  moveFrom(ends_, by_turns ? balanced_by_turns : balanced);
 }
 
 }  // namespace weft::partition

@@ -113,6 +113,21 @@ TEST(Homes, DoNotFollowWhatGainsNothing) {
   EXPECT_EQ(seen, (Shares{32, 32}));
 }
 
+// Where each waits for what the other makes, who works no longer may end later.
+TEST(Homes, DoNotFollowWhoEndsLaterByTurns) {
+  Homes homes;
+  homes.set({32, 32});
+  for (const double later : {7900.0, 7700.0, 7800.0, 7600.0}) {
+    homes.ended(std::vector<Homes::Done>{{32, 7000, 6700}, {32, later, 6800}});
+    EXPECT_EQ(homes.shares(), (Shares{32, 32}));
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (homes.shares() != Shares{32, 32}) break;
+    homes.ended(std::vector<Homes::Done>{{32, 7000, 6700}, {32, 9900, 6800}});
+  }
+  EXPECT_LT(homes.shares()[1], 32u);
+}
+
 TEST(Homes, OneLaunchIsEnoughWhereOneIsSlower) {
   Homes homes;
   homes.set({32, 32});
