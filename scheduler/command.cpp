@@ -278,11 +278,17 @@ Command* Command::nextInQueue() noexcept {
   return next;
 }
 
+// Of a transfer that others run behind they know. And only the queue's own stream is flushed.
+bool Command::endIsWanted() const {
+  if (watched()) return true;
+  return queue() ? event_wanted_ || stream_ != &queue()->stream() : !leads();
+}
+
 void Command::submit() noexcept {
   submitted_ = true;
   wants_start = hasCallbacks();
-  // A transfer has somebody who waits for it; and only the queue's own stream is flushed.
-  observed = !queue() || event_wanted_ || timed || watched() || stream_ != &queue()->stream();
+  awaited = isAwaited();
+  observed = timed || endIsWanted();
   Command* const next = context().singleSpace() ? nullptr : nextInQueue();
   if (leads()) {
     const Ref<Command> self(this);  // it may have ended before submit() returns

@@ -19,6 +19,8 @@ constexpr double piece_ns = 2000;      // of moving one more piece of memory
 constexpr double newly_needed = 0.25;  // of launches that need some bytes, those that miss them
 // Of each kernel, so many launches and every so manieth later one are kept in the store.
 constexpr unsigned recorded_first = 16, recorded_later = 64;
+// And so many are measured, and then so many in a row.
+constexpr unsigned measured_first = 32, measured_later = 128, measured_row = 4;
 // What a launch waits for the host that would overlap with the one before it, were it one command.
 double commandTime(const port::Capabilities& device) {
   constexpr double on_cpu = 20'000, on_gpu = 100'000;
@@ -328,6 +330,17 @@ void Division::decide() {
   policy_ = onOne(seen->best);
 }
 
+// Devices that keep time of their own make whoever waits for a part wait longer. Of a launch that
+// runs behind one whose end nobody knows for sure too little is known to learn from it.
+void Division::decideToMeasure(Experience::State& seen) {
+  const unsigned row = ++seen.planned % measured_later;
+  const bool settled = setting_ != SplitSetting::Mode::guided || seen.verdict.settled();
+  if (!settled || seen.planned <= measured_first || Knowledge::get().setting.trace) return;
+  measured_ = row < measured_row;
+  records_ = records_ && measured_;
+  learns_ = learns_ && measured_ && row > 0;
+}
+
 Division::~Division() {
   if (!on_trial_ && !measures_alone_) return;
   const auto seen = experience_->state().lock();
@@ -344,9 +357,10 @@ bool Division::dependsOnOthers() const {
          (seen->measuring_alone > 0 || seen->on_trial >= trial_launches);
 }
 
-void Division::plan() {
+void Division::plan(bool ahead) {
   begun_ = profiling::now();
   decide();
+  if (ahead && at_once_ && split_->merged().empty()) decideToMeasure(*experience_->state().lock());
   if (mode_ == partition::Verdict::Mode::together && !split_->merged().empty())
     merging_ = std::make_unique<Merging>(device_, *split_, arguments_);
   planned_ns_ = static_cast<double>(profiling::now() - begun_);
@@ -437,6 +451,7 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   const double now =
       ahead ? timeFrom(std::max(begun_, *ahead)) : static_cast<double>(profiling::now() - begun_);
   if (Knowledge::get().setting.trace) tell(now);
+  if (!measured_) return;
   if (const auto spent = merging_ && !ran_again_ ? merging_->spent() : std::nullopt)
     Knowledge::get().store.recordTransfer(mergeKey(), merging_->bytes(), *spent);
   const auto seen = experience_->state().lock();

@@ -34,7 +34,10 @@ class Division {
   // Is it of use to know how those went that were planned and have not ended?
   bool dependsOnOthers() const;
   // Decides how, with the bytes where they will be when what is under way by now has ended.
-  void plan();
+  // `ahead`: it is worth not to wait for that.
+  void plan(bool ahead);
+  // Is it looked at how long the parts take?
+  bool isMeasured() const { return measured_; }
   // Does next() give out all of it before the first part has ended?
   bool atOnce() const { return at_once_; }
   // The first part is about to be given out.
@@ -98,6 +101,7 @@ class Division {
   bool possible() const;
   bool hasRoomForCopies() const;
   void decide();
+  void decideToMeasure(Experience::State& seen);
   double timeFrom(uint64_t since);
   profiling::LinkKey mergeKey() const;
   double mergeTime() const;
@@ -132,6 +136,7 @@ class Division {
   bool measures_alone_ = false;  // on one member, before anything is known
   bool learns_ = true;           // from how long it takes
   bool records_ = false;         // the parts' times
+  bool measured_ = true;
   bool ran_again_ = false;
   uint64_t begun_ = 0;
   double planned_ns_ = 0;

@@ -49,7 +49,8 @@ class Experience {
     unsigned on_trial = 0;  // launches that were planned while that was open, and have not ended
     partition::Homes homes;
     size_t best = 0;               // the member that does it best alone
-    unsigned launches = 0;         // that were divided
+    unsigned launches = 0;         // that were divided, and measured
+    unsigned planned = 0;          // to be divided
     std::vector<double> unit_ns;   // of each member's parts in its last launch; 0: none
     bool tried_alone = false;      // before it was ever divided
     unsigned measuring_alone = 0;  // launches that do that now

@@ -55,7 +55,11 @@ class Part final : public LaunchCommand {
 
  private:
   void accesses(AccessList& list) override;
-  bool isMeasured() const override { return true; }
+  bool isMeasured() const override {
+    return division_->isMeasured() || LaunchCommand::isMeasured();
+  }
+  bool isAwaited() const override { return true; }
+  bool endIsWanted() const override;
   void submitTo(port::Stream& stream) noexcept override;
   port::GroupBox box() const override { return division_->split().box(slice_); }
   Code code() const override {
@@ -89,6 +93,8 @@ class SplitLaunch final : public Command, public PartedCommand {
   }
 
   bool hasParts() const override { return true; }
+  // Somebody waits for its end, or for those of its parts, as what is not submitted ahead does.
+  bool endIsWanted() const override { return !ahead_ || Command::endIsWanted(); }
   // A part was, or never will be.
   void submitted() noexcept {
     if (unsubmitted_.fetch_sub(1, std::memory_order_acq_rel) == 1) letFollowersGo();
@@ -172,6 +178,8 @@ void Part::submitTo(port::Stream& stream) noexcept {
   LaunchCommand::submitTo(stream);
   whole->submitted();
 }
+
+bool Part::endIsWanted() const { return whole_->endIsWanted(); }
 
 // Commands that are placed meanwhile go by that.
 void Part::expect(uint64_t now) noexcept {
@@ -395,7 +403,7 @@ void SplitLaunch::learn() noexcept {
 
 void SplitLaunch::plan() noexcept {
   try {
-    division_->plan();
+    division_->plan(fences_);
   } catch (...) {
     state_.lock()->failure = CL_OUT_OF_HOST_MEMORY;
   }
