@@ -237,6 +237,8 @@ class Resolver {
   // Can an optional command be admitted as things are?
   bool isConvenient(State::Tickets& tickets);
   bool waitForConflicts();
+  std::vector<Ref<Command>> submittedBefore() const;
+  void keepInStream(std::span<const Ref<Command>> before);
   void runBehindConflicts();
   // False when there are none.
   bool waitForAll(std::vector<Event*>& events);

@@ -90,6 +90,7 @@ Resolver::Admission Resolver::admit() {
   if (!missing_.empty()) return makeRoom(*tickets, 0);
   Claim& claim = command_.resolution_->claim;
   claim.admitted = true;
+  const std::vector<Ref<Command>> before = submittedBefore();
   runBehindConflicts();
   const AccessList& accesses = command_.resolution_->accesses;
   for (const Access& access : accesses) {
@@ -97,6 +98,7 @@ Resolver::Admission Resolver::admit() {
     Residency::of(*access.object).replaceReaders(access.begin, access.end, claim);
     if (access.reads) plan(access);
   }
+  keepInStream(before);
   for (const Access& access : accesses)
     if (!command_.prefetchesFor() && Residency::of(*access.object).overLimit())
       gather(*access.object);
@@ -322,6 +324,30 @@ TransferCommand& Resolver::transferFor(MemObject& object, size_t begin,
     if (user.current && user.claim->space == source) transfer->runBehind(*user.claim->command);
   interval.users.push_back({&transfer->claim(), true});
   return *transfer;
+}
+
+// What the command is to run behind in the stream that moves data for its device.
+std::vector<Ref<Command>> Resolver::submittedBefore() const {
+  std::vector<Ref<Command>> list;
+  if (!command_.ahead_ || command_.in_queue_stream_) return list;
+  for (const Command::Predecessor& earlier : command_.ahead_->commands)
+    if (earlier.command->stream_ == command_.stream_) list.push_back(earlier.command);
+  return list;
+}
+
+// Little moves between the command and what that runs behind, rather than beside it: the device
+// takes longer to wait for another of its streams than for the bytes.
+void Resolver::keepInStream(std::span<const Ref<Command>> before) {
+  constexpr size_t most_bytes = size_t{64} << 10;
+  Ref<Command> last;
+  for (TransferCommand* transfer : transfers_) {
+    if (transfer->bytes() > most_bytes || transfer->stream_ != command_.stream_) continue;
+    if (last)
+      transfer->goBehind(*last, false);
+    else
+      for (const Ref<Command>& each : before) transfer->goBehind(*each, false);
+    last = Ref<Command>(transfer);
+  }
 }
 
 void Resolver::gather(MemObject& object) {

@@ -21,6 +21,7 @@ class TransferCommand final : public Command {
   void launch() noexcept { releaseGuard(); }
 
   port::MemorySpace source() const { return source_; }
+  size_t bytes() const { return end_ - begin_; }
   port::MemorySpace target() const { return target_; }
   const Claim& claim() const { return claim_; }
 
