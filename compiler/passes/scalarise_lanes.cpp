@@ -1,6 +1,10 @@
 #include "compiler/passes/scalarise_lanes.h"
 
+#include <cmath>
+
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
@@ -23,6 +27,63 @@ bool onlyLanesLoop(const llvm::LoopInfo& loops) {
   return any;
 }
 
+constexpr double call_cost = 20;  // of arithmetic
+
+// What takes part in it by its elements: not what names parts of vectors or makes addresses.
+llvm::Type* elementwiseType(const llvm::Instruction& instruction) {
+  if (llvm::getLoadStorePointerOperand(&instruction))
+    return llvm::getLoadStoreType(const_cast<llvm::Instruction*>(&instruction));
+  llvm::Type* const type = instruction.getType();
+  const bool takes_part = llvm::isa<llvm::UnaryOperator, llvm::BinaryOperator, llvm::CastInst,
+                                    llvm::CallInst, llvm::SelectInst>(instruction) &&
+                          !llvm::isa<llvm::BitCastInst>(instruction) &&
+                          (type->isVectorTy() || type->isFloatingPointTy());
+  return takes_part ? type : nullptr;
+}
+
+// In vectors' instructions, for as many lanes as a register has room for of the largest elements:
+// lane by lane in the source's vectors, and in vectors of lanes, for which those that lie in memory
+// are turned, log2(n) shuffles for each of n elements.
+struct LanesCost {
+  double lane_by_lane = 0;
+  double apart = 0;
+};
+LanesCost costOf(const llvm::Instruction& instruction, llvm::Type* type, double register_bits,
+                 double lanes) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  const double count = vector ? vector->getNumElements() : 1;
+  const double bits = std::max(type->getScalarSizeInBits(), 8u);
+  const double registers_apart = std::max(1.0, lanes * bits / register_bits);
+  const bool in_memory = llvm::getLoadStorePointerOperand(&instruction) != nullptr;
+  const bool called =
+      llvm::isa<llvm::CallInst>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
+  LanesCost cost{lanes * std::ceil(count * bits / register_bits), count * registers_apart};
+  if (called) return {cost.lane_by_lane * call_cost, cost.apart * call_cost};
+  if (in_memory) cost.apart += count * std::log2(count) * registers_apart;
+  return cost;
+}
+
+bool paysApart(const llvm::LoopInfo& loops, double register_bits) {
+  std::vector<std::pair<const llvm::Instruction*, llvm::Type*>> taking_part;
+  double largest = 8;
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost()) continue;
+    for (const llvm::BasicBlock* block : loop->blocks())
+      for (const llvm::Instruction& instruction : *block)
+        if (llvm::Type* type = elementwiseType(instruction)) {
+          taking_part.emplace_back(&instruction, type);
+          if (type->isVectorTy()) largest = std::max<double>(largest, type->getScalarSizeInBits());
+        }
+  }
+  LanesCost sum;
+  for (const auto& [instruction, type] : taking_part) {
+    const LanesCost cost = costOf(*instruction, type, register_bits, register_bits / largest);
+    sum.lane_by_lane += cost.lane_by_lane;
+    sum.apart += cost.apart;
+  }
+  return sum.apart <= sum.lane_by_lane;
+}
+
 class ScalariseLanes : public llvm::PassInfoMixin<ScalariseLanes> {
  public:
   ScalariseLanes() {
@@ -34,7 +95,12 @@ class ScalariseLanes : public llvm::PassInfoMixin<ScalariseLanes> {
   }
 
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    return onlyLanesLoop(analyses.getResult<llvm::LoopAnalysis>(function))
+    const llvm::LoopInfo& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    const auto register_bits =
+        analyses.getResult<llvm::TargetIRAnalysis>(function)
+            .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
+            .getFixedValue();
+    return onlyLanesLoop(loops) && paysApart(loops, static_cast<double>(register_bits))
                ? passes_.run(function, analyses)
                : llvm::PreservedAnalyses::all();
   }

@@ -8,7 +8,8 @@ namespace weft::compiler {
 
 // Takes vectors apart, loads and stores too, right before the loop vectoriser, in functions where
 // every innermost loop is one over lanes. Where a lane has a loop of its own, that vectoriser does
-// not take the lanes, and the source's vectors stay.
+// not take the lanes, and the source's vectors stay. So they do where they fill registers by
+// themselves and putting their elements in order, lane by lane, would cost more than it saves.
 void scalariseLanes(llvm::PassBuilder& builder);
 
 }  // namespace weft::compiler
