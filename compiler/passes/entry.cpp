@@ -295,7 +295,8 @@ Function* EntryEmitter::emit() {
     // Here a loop's body is complete: step, and go on behind the loop.
     Value* next = builder_.CreateAdd(group[d], builder_.getInt64(1), "", true, true);
     group[d]->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateBr(headers[d]);
+    builder_.CreateBr(headers[d])
+        ->setMetadata(llvm::LLVMContext::MD_loop, rolledLoop(builder_.getContext()));
     if (d == 2) break;
     BasicBlock* after = newBlock("after");
     llvm::cast<llvm::BranchInst>(headers[d]->getTerminator())->setSuccessor(1, after);

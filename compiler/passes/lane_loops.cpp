@@ -62,6 +62,8 @@ llvm::MDNode* loopProperties(llvm::LLVMContext& context, llvm::MDNode* access_gr
 
 }  // namespace
 
+llvm::MDNode* rolledLoop(llvm::LLVMContext& context) { return loopProperties(context, nullptr); }
+
 namespace {
 
 // A loop over the rows of lanes, with what `emit_row` makes as its body: from the row's first lane

@@ -8,6 +8,9 @@
 
 namespace weft::compiler {
 
+// What the latch of a loop says that is not to be unrolled (llvm::LLVMContext::MD_loop).
+llvm::MDNode* rolledLoop(llvm::LLVMContext& context);
+
 struct Lane {
   std::array<llvm::Value*, 3> local_id;
   llvm::Value* lane;
