@@ -10,6 +10,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/saturated_conversions.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
 #include "compiler/metadata/store_sizes.h"
@@ -100,6 +101,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   markDeviceQueues(module, image.kernels);
   lowerDeviceQueueCalls(module);
   retarget(module, **machine);
+  if ((*machine)->getTargetTriple().isX86()) lowerSaturatedConversions(module);
   if (llvm::Error error = addVectorVariants(module, **machine)) return error;
   if (const auto missing = unresolvedFunctions(module); !missing.empty())
     return llvm::createStringError("undefined function" +

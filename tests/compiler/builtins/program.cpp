@@ -17,6 +17,7 @@
 #include <llvm/TargetParser/Host.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/saturated_conversions.h"
 
 namespace weft::test {
 namespace {
@@ -78,6 +79,7 @@ Program::Program(const std::string& name, const std::string& features, MathSourc
     if (llvm::Error error = compiler::defineOwnMath(*module))
       fail(llvm::toString(std::move(error)));
   compiler::lowerPrintf(*module);
+  if (machine->getTargetTriple().isX86()) compiler::lowerSaturatedConversions(*module);
   if (llvm::Error error = compiler::addVectorVariants(*module, *machine))
     fail(llvm::toString(std::move(error)));
   if (auto linked = compiler::linkLateMath(*module, *machine); !linked)
