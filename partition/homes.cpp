@@ -69,8 +69,9 @@ std::vector<uint64_t> rebalance(std::span<const uint64_t> shares,
   return fresh;
 }
 
-void Homes::set(std::vector<uint64_t> shares) {
+void Homes::set(std::vector<uint64_t> shares, bool alike) {
   shares_ = std::move(shares);
+  alike_ = alike;
   best_shares_.clear();
   last_.clear();
   before_.clear();
@@ -128,6 +129,7 @@ void Homes::ended(std::span<const Done> members) {
   last_.assign(members.begin(), members.end());
   // The first one moves the data.
   if (launches_++ == 0) {
+    if (alike_ && moves_ == 0) return;
     std::vector<double> busy, done;
     for (const Done& member : members) busy.push_back(member.busy_ns);
     for (const Done& member : members) done.push_back(member.nanoseconds);

@@ -23,8 +23,9 @@ class Homes {
   const std::vector<uint64_t>& shares() const { return shares_; }
   // The next launch is the first one with these shares.
   bool moved() const { return launches_ == 0; }
-  // Begins anew with these.
-  void set(std::vector<uint64_t> shares);
+  // Begins anew with these. `alike`: the members are of one kind, so that if the first launch takes
+  // them differently long that is what beginning took, as to load the kernel's code.
+  void set(std::vector<uint64_t> shares, bool alike = false);
   // A launch with these shares has ended.
   void ended(std::span<const Done> members);
 
@@ -40,6 +41,7 @@ class Homes {
   double best_ns_ = 0;               // the longest of them, with the best shares
   unsigned launches_ = 0;            // with these shares
   unsigned moves_ = 0;
+  bool alike_ = false;
 };
 
 // Shares with which members that took `nanoseconds` for their units would all take the same time;

@@ -27,6 +27,15 @@ double commandTime(const port::Capabilities& device) {
   return device.device_class == port::DeviceClass::gpu ? on_gpu : on_cpu;
 }
 
+// Between two GPUs links differ by more than what an estimate is worth, and one launch tells.
+// `source` may be the unified device, whose memory its first member's is.
+bool isUnknownPeer(const Device* source, const Device& target, uint64_t bytes) {
+  return source && source->capabilities().memory_space != port::host_space &&
+         target.capabilities().device_class == port::DeviceClass::gpu &&
+         target.port().reaches(source->capabilities().memory_space) &&
+         !Knowledge::get().store.transferTime(linkBetween(source, &target), bytes);
+}
+
 // What parts read of one argument.
 struct Reads {
   uint64_t of_blocks = 0;  // each block's bytes added up
@@ -158,7 +167,8 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
     const bool shared = 2 * reads[i].of_blocks > 3 * reads[i].bytes();
     double time = 0;
     const auto missing = missingBytes(*arguments_.values[i].memory(), reads[i].ranges, space);
-    for (const auto& [source, bytes] : missing) time += transferTime(source, &device, bytes);
+    for (const auto& [source, bytes] : missing)
+      if (!isUnknownPeer(source, device, bytes)) time += transferTime(source, &device, bytes);
     if (!missing.empty()) time += piece_ns * static_cast<double>(reads[i].ranges.size() - 1);
     // Later launches find there what this one brings.
     time *= newly_needed;
@@ -285,7 +295,7 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
                         }));
   at_once_ = settled;
   if (!settled) return partition::guidedPolicy(std::move(models), plan.shares);
-  seen.homes.set(plan.shares);
+  seen.homes.set(plan.shares, alike());
   return partition::staticPolicy(plan.shares);
 }
 

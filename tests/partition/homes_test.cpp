@@ -141,6 +141,18 @@ TEST(Homes, OneLaunchIsEnoughWhereOneIsSlower) {
   }
 }
 
+TEST(Homes, OfOneKindTheFirstLaunchSaysNothing) {
+  Homes homes;
+  homes.set({32, 32}, true);
+  homes.ended(std::vector<Homes::Done>{{32, 9000, 3000}, {32, 7000, 1000}});
+  EXPECT_EQ(homes.shares(), (Shares{32, 32}));
+  EXPECT_FALSE(homes.moved());
+  homes.ended(std::vector<Homes::Done>{{32, 1000, 1000}, {32, 1010, 1010}});
+  EXPECT_EQ(homes.shares(), (Shares{32, 32}));
+  homes.ended(std::vector<Homes::Done>{{32, 3000, 3000}, {32, 1000, 1000}});
+  EXPECT_LT(homes.shares()[0], 32u);
+}
+
 TEST(Homes, AnotherPlansTimesSayNothing) {
   Homes homes;
   homes.set({32, 32});
