@@ -24,8 +24,9 @@ using llvm::Value;
 
 // PTX knows no dots in names.
 constexpr llvm::StringLiteral twin_suffix = "$images";
-// More than any kernel calls: only recursion does.
-constexpr unsigned most_inlined = 10'000;
+// By how many instructions a twin may outgrow its kernel. Where each of a dozen functions calls the
+// next one twice there are thousands of reads, and compiling them takes minutes.
+constexpr unsigned most_inlined = 20'000;
 
 }  // namespace
 
@@ -59,22 +60,23 @@ std::optional<KernelInfo> NativeTwin::make() {
   return description(more);
 }
 
-// So that it is seen which argument an image is.
+// So that it is seen which argument an image is. False where the twin would become too large, as
+// with recursion.
 bool NativeTwin::inlineCallers() {
-  for (unsigned count = 0; count < most_inlined; ++count) {
-    CallInst* next = nullptr;
-    for (llvm::Instruction& instruction : llvm::instructions(*twin_)) {
-      auto* call = llvm::dyn_cast<CallInst>(&instruction);
-      const Function* callee = call ? call->getCalledFunction() : nullptr;
-      if (!callee || !reads_.areCalledBy(callee) || reads_.contain(callee)) continue;
-      next = call;
-      break;
-    }
-    if (!next) return true;
+  llvm::SmallVector<llvm::CallBase*> calls;
+  for (llvm::Instruction& instruction : llvm::instructions(*twin_))
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) calls.push_back(call);
+  unsigned inlined = 0;
+  while (!calls.empty()) {
+    llvm::CallBase* const call = calls.pop_back_val();
+    const Function* const callee = call->getCalledFunction();
+    if (!callee || !reads_.areCalledBy(callee) || reads_.contain(callee)) continue;
+    inlined += callee->getInstructionCount();
     llvm::InlineFunctionInfo info;
-    if (!llvm::InlineFunction(*next, info).isSuccess()) return false;
+    if (inlined > most_inlined || !llvm::InlineFunction(*call, info).isSuccess()) return false;
+    llvm::append_range(calls, info.InlinedCallSites);
   }
-  return false;
+  return true;
 }
 
 void NativeTwin::simplify() {

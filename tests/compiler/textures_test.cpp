@@ -100,5 +100,31 @@ TEST_F(TextureTwins, HaveNoMoreParametersThanKernelsMay) {
   EXPECT_EQ(readImage(result.image).value_or(Image{}).kernels.at(0).native.symbol, "");
 }
 
+// Each of so many functions calls the next one twice.
+std::string treeOf(int functions) {
+  std::string text =
+      "float4 f0(read_only image2d_t i, int n) { return read_imagef(i, (int2)(n, 1)); }";
+  for (int i = 1; i < functions; ++i) {
+    const std::string below = "f" + std::to_string(i - 1);
+    text += "__attribute__((noinline)) float4 f" + std::to_string(i) +
+            "(read_only image2d_t i, int n) { return " + below + "(i, n) * " + below +
+            "(i, n + 3); }";
+  }
+  return text + "kernel void f(read_only image2d_t i, global float4* out) { *out = f" +
+         std::to_string(functions - 1) + "(i, 0); }";
+}
+
+// Every call in a twin down to the reads is inlined, which of many takes minutes.
+TEST_F(TextureTwins, AreNotWhereTooMuchWouldBeInlined) {
+  const auto hasTwin = [&](int functions) {
+    const auto result = compiler().build(textured(treeOf(functions)));
+    EXPECT_TRUE(result.ok) << result.log;
+    return !readImage(result.image).value_or(Image{}).kernels.at(0).native.symbol.empty();
+  };
+  EXPECT_TRUE(hasTwin(5));
+  EXPECT_FALSE(hasTwin(12));
+  EXPECT_FALSE(hasTwin(40));
+}
+
 }  // namespace
 }  // namespace weft
