@@ -10,8 +10,8 @@
 namespace weft::hip {
 namespace {
 
-// An application may make ever other views of one buffer; the textures of all of them live as long
-// as it does.
+// Over one allocation. An application may make ever other views of one buffer; the textures of all
+// of them live as long as it does.
 constexpr size_t most_textures = 256;
 
 // By how many bytes a channel has: 1, 2, 4.
@@ -62,10 +62,6 @@ AddressMode addressModeOf(uint32_t sampler) {
   }
 }
 
-bool isSame(const port::ImageDescriptor& a, const port::ImageDescriptor& b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
-
 // What a texture sees of an image: layers and slices one below the other.
 struct Stack {
   size_t rows;
@@ -76,20 +72,28 @@ std::optional<Stack> stackOf(const port::ImageDescriptor& image, size_t alignmen
   if (image.height > 1 && slices > 1 && image.slice_pitch != image.row_pitch * image.height)
     return std::nullopt;
   const size_t rows = image.height * slices;
-  if (rows > 1) return Stack{rows, image.height > 1 ? image.row_pitch : image.slice_pitch};
+  const size_t pitch = image.height > 1 ? image.row_pitch : image.slice_pitch;
+  if (rows > 1) return pitch % alignment == 0 ? std::optional(Stack{rows, pitch}) : std::nullopt;
   // Of a single row the runtime wants a pitch all the same.
   const size_t row = size_t{image.width} * image.pixel_bytes;
   return Stack{1, (row + alignment - 1) / alignment * alignment};
 }
 
-TextureHandle make(const DeviceContext& context, const port::ImageDescriptor& image,
-                   uint32_t sampler) {
-  const auto pixels = pixelsOf(image);
-  const auto stack = stackOf(image, context.texture_pitch_alignment);
-  if (!pixels || !stack || image.levels != 1) return 0;
-  // Software takes the nearest integer whatever the sampler says.
-  if (filters(sampler) && pixels->integers) return 0;
+// What the runtime makes a texture of.
+struct Description {
   TextureResource resource{};
+  TextureSampling sampling{};
+};
+// nullopt where no texture would do.
+std::optional<Description> describe(const port::ImageDescriptor& image, uint32_t sampler,
+                                    size_t alignment) {
+  const auto pixels = pixelsOf(image);
+  const auto stack = stackOf(image, alignment);
+  if (!pixels || !stack || image.levels != 1) return std::nullopt;
+  // Software takes the nearest integer whatever the sampler says.
+  if (filters(sampler) && pixels->integers) return std::nullopt;
+  Description result;
+  TextureResource& resource = result.resource;
   resource.type = TextureResource::pitch_2d;
   resource.address = reinterpret_cast<void*>(image.address);
   resource.format = pixels->format;
@@ -97,30 +101,52 @@ TextureHandle make(const DeviceContext& context, const port::ImageDescriptor& im
   resource.width = image.width;
   resource.height = stack->rows;
   resource.pitch = stack->pitch;
-  TextureSampling sampling{};
+  TextureSampling& sampling = result.sampling;
   std::ranges::fill(sampling.modes, addressModeOf(sampler));
   sampling.linear = filters(sampler);
   if (pixels->integers) sampling.flags |= TextureSampling::read_as_integer;
   if ((sampler & port::sampler_normalized) != 0) sampling.flags |= TextureSampling::normalized;
-  TextureHandle handle = 0;
-  if (context.api.texObjectCreate(&handle, &resource, &sampling, nullptr) != success) return 0;
-  return handle;
+  return result;
 }
 
 }  // namespace
 
-Textures::~Textures() {
-  for (const Texture& texture : *made_.lock())
-    if (texture.handle) context_.api.texObjectDestroy(texture.handle);
+Textures::Texture::Texture(const Api& api, const port::ImageDescriptor& image, uint32_t sampler,
+                           size_t alignment)
+    : api_(&api), image_(image), sampler_(sampler) {
+  const auto description = describe(image, sampler, alignment);
+  if (!description || api.texObjectCreate(&handle_, &description->resource, &description->sampling,
+                                          nullptr) != success)
+    handle_ = 0;
+}
+
+Textures::Texture::~Texture() {
+  if (handle_) api_->texObjectDestroy(handle_);
+}
+
+bool Textures::Texture::isOf(const port::ImageDescriptor& image, uint32_t sampler) const {
+  return sampler_ == sampler && std::memcmp(&image_, &image, sizeof image) == 0;
 }
 
 TextureHandle Textures::get(const port::ImageDescriptor& image, uint32_t sampler) {
+  const auto find = [&](const std::vector<Texture>& made) {
+    const auto found = std::ranges::find_if(
+        made, [&](const Texture& texture) { return texture.isOf(image, sampler); });
+    return found == made.end() ? TextureHandle{0} : found->handle();
+  };
+  {
+    const auto made = made_.lock();
+    const TextureHandle known = find(*made);
+    if (known || made->size() == most_textures) return known;
+  }
+  // Another thread may be making the same one.
+  Texture texture(context_.api, image, sampler, context_.texture_pitch_alignment);
+  if (!texture.handle()) return 0;
   const auto made = made_.lock();
-  for (const Texture& texture : *made)
-    if (texture.sampler == sampler && isSame(texture.image, image)) return texture.handle;
-  if (made->size() == most_textures) return 0;
-  made->push_back({image, sampler, 0});
-  return made->back().handle = make(context_, image, sampler);
+  const TextureHandle known = find(*made);
+  if (known || made->size() == most_textures) return known;
+  made->push_back(std::move(texture));
+  return made->back().handle();
 }
 
 bool bindTextures(const port::Launch& launch, const NativeImages& wanted,

@@ -6,6 +6,7 @@
 // checks.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "backends/hip/context.h"
@@ -14,24 +15,41 @@
 
 namespace weft::hip {
 
-// Those over one allocation, each made when it is first asked for. Thread-safe.
+// Those over one allocation, each made when it is first asked for, up to a number (textures.cpp).
+// Thread-safe.
 class Textures {
  public:
   explicit Textures(const DeviceContext& context) : context_(context) {}
   Textures(const Textures&) = delete;
   Textures& operator=(const Textures&) = delete;
   // With the device current, and when nothing uses the memory any more.
-  ~Textures();
+  ~Textures() = default;
 
   // With the device current. `image` has its address; `sampler` as core/ports/launch.h says. 0: the
-  // device does not take it.
+  // device does not take it, or not now.
   TextureHandle get(const port::ImageDescriptor& image, uint32_t sampler);
 
  private:
-  struct Texture {
-    port::ImageDescriptor image;
-    uint32_t sampler;
-    TextureHandle handle;  // 0: it cannot be made
+  // Made and destroyed with the device current.
+  class Texture {
+   public:
+    Texture(const Api& api, const port::ImageDescriptor& image, uint32_t sampler, size_t alignment);
+    Texture(Texture&& other) noexcept
+        : api_(other.api_),
+          image_(other.image_),
+          sampler_(other.sampler_),
+          handle_(std::exchange(other.handle_, 0)) {}
+    Texture& operator=(Texture&&) = delete;
+    ~Texture();
+
+    bool isOf(const port::ImageDescriptor& image, uint32_t sampler) const;
+    TextureHandle handle() const { return handle_; }  // 0: it cannot be made
+
+   private:
+    const Api* api_;
+    port::ImageDescriptor image_;
+    uint32_t sampler_;
+    TextureHandle handle_ = 0;
   };
   const DeviceContext& context_;
   Guarded<std::vector<Texture>> made_;
