@@ -41,7 +41,7 @@ ImageReads::ImageReads(Functions functions) : functions_(std::move(functions)) {
 std::optional<KernelInfo> NativeTwin::make() {
   llvm::ValueToValueMapTy unused;
   twin_ = llvm::CloneFunction(&kernel_, unused);
-  twin_->setName(info_.name + twin_suffix.str());
+  twin_->setName(freeName());
   if (inlineCallers()) {
     simplify();
     findReads();
@@ -58,6 +58,13 @@ std::optional<KernelInfo> NativeTwin::make() {
     read.call->eraseFromParent();
   }
   return description(more);
+}
+
+// Names that LLVM makes unique itself have dots.
+std::string NativeTwin::freeName() const {
+  std::string name = info_.name + twin_suffix.str();
+  while (module().getNamedValue(name)) name += '$';
+  return name;
 }
 
 // So that it is seen which argument an image is. False where the twin would become too large, as

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <llvm/ADT/SmallPtrSet.h>
@@ -79,6 +80,7 @@ class NativeTwin {
   }
 
  private:
+  std::string freeName() const;
   bool inlineCallers();
   void simplify();
   void findReads();

@@ -1,6 +1,8 @@
 // Twins of kernels that read images through textures: what is in the PTX, and what they take.
 #include <algorithm>
 #include <bit>
+#include <set>
+#include <string>
 
 #include "core/ports/launch.h"
 #include "core/ports/native_images.h"
@@ -83,6 +85,27 @@ TEST_F(TextureTwins, AreNotWhereNobodyAsksForThem) {
   for (const KernelInfo& info : image.kernels) EXPECT_EQ(info.native.symbol, "");
   const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
   EXPECT_FALSE(contains(text, "tex."));
+}
+
+TEST_F(TextureTwins, HaveNamesOfTheirOwn) {
+  std::string source;
+  for (const char* name : {"f$images$", "f$images", "f"})
+    source += "kernel void " + std::string(name) +
+              "(read_only image2d_t i, global float4* out) { *out = read_imagef(i, (int2)(0)); }\n";
+  const auto result = compiler().build(textured(source));
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value_or(Image{});
+  std::set<std::string> symbols;
+  for (const KernelInfo& kernel : image.kernels) {
+    EXPECT_NE(kernel.native.symbol, "") << kernel.name;
+    symbols.insert({kernel.symbol, kernel.native.symbol});
+  }
+  EXPECT_EQ(symbols.size(), 6u);
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  for (const std::string& symbol : symbols) {
+    EXPECT_TRUE(contains(text, ".entry " + symbol + "(")) << symbol;
+    EXPECT_FALSE(contains(symbol, ".")) << symbol;  // PTX knows none in names
+  }
 }
 
 // Handles are parameters, of which not every GPU takes more than 4096 bytes.
