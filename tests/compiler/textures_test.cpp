@@ -108,6 +108,23 @@ TEST_F(TextureTwins, HaveNamesOfTheirOwn) {
   }
 }
 
+// A texture is chosen as any number is.
+TEST_F(TextureTwins, MayChooseBetweenImages) {
+  const auto result = compiler().build(textured(
+      "kernel void f(read_only image2d_t a, read_only image2d_t b, global float4* out, int c) {"
+      "  *out = c ? read_imagef(a, (int2)(0)) : read_imagef(b, (int2)(0)); }"));
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value_or(Image{});
+  EXPECT_EQ(image.kernels.at(0).native.images.size(), 2u);
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  const size_t read = text.find("tex.2d.v4.f32.s32");
+  ASSERT_NE(read, std::string::npos);
+  // "{%f1, ...}, [%rd1, {...": the register is one of a selection or of a parameter.
+  const size_t handle = text.find('[', read) + 1;
+  const std::string of = text.substr(handle, text.find(',', handle) - handle);
+  EXPECT_TRUE(contains(text, "selp.b64 \t" + of) || contains(text, "ld.param.u64 \t" + of)) << text;
+}
+
 // Handles are parameters, of which not every GPU takes more than 4096 bytes.
 TEST_F(TextureTwins, HaveNoMoreParametersThanKernelsMay) {
   std::string parameters, sum;
