@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/ports/launch.h"
+#include "core/ports/native_images.h"
 
 namespace weft {
 namespace {
@@ -191,6 +192,30 @@ bool accessesAreValid(const Image& image) {
   return true;
 }
 
+// Launches look up what it names.
+bool isValid(const NativeImages& native, std::span<const ArgumentInfo> arguments) {
+  const auto is = [&](uint32_t index, ArgumentKind kind) {
+    return index < arguments.size() && arguments[index].kind == kind;
+  };
+  const size_t samplers = native.samplers.size();
+  return native.images.size() <= port::most_native_images &&
+         samplers <= port::most_native_samplers &&
+         std::ranges::all_of(native.images,
+                             [&](const NativeImage& image) {
+                               return is(image.argument, ArgumentKind::image) &&
+                                      image.samplers >> samplers == 0;
+                             }) &&
+         std::ranges::all_of(native.samplers, [&](const NativeSampler& sampler) {
+           return !sampler.is_argument || is(sampler.value, ArgumentKind::sampler);
+         });
+}
+
+bool nativeImagesAreValid(const Image& image) {
+  return std::ranges::all_of(image.kernels, [](const KernelInfo& kernel) {
+    return isValid(kernel.native, kernel.arguments);
+  });
+}
+
 }  // namespace
 
 const char* nameOf(SplitHazard hazard) {
@@ -252,7 +277,7 @@ std::optional<Image> readImage(std::span<const std::byte> bytes) {
   Image image;
   Reader reader(body);
   fields(reader, image);
-  if (!reader.ok() || !accessesAreValid(image)) return std::nullopt;
+  if (!reader.ok() || !accessesAreValid(image) || !nativeImagesAreValid(image)) return std::nullopt;
   return image;
 }
 

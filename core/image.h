@@ -110,8 +110,8 @@ struct NativeSampler {
   uint32_t value = 0;  // of a literal; else the argument's index
   bool operator==(const NativeSampler&) const = default;
 };
-// A kernel that does the same but samples some of its images through the device's own images and
-// samplers: these are further arguments behind the kernel's own, in this order.
+// A kernel that does the same but reads some images through the device's own: by further arguments,
+// in SPIR-V these images and then samplers, in PTX a texture for each image and sampler of it.
 struct NativeImages {
   std::string symbol;  // exported name in the payload; empty: there is no such kernel
   std::vector<NativeImage> images;

@@ -7,6 +7,16 @@
 namespace weft {
 namespace {
 
+// With a twin, of two images and a sampler.
+KernelInfo sampling() {
+  KernelInfo kernel;
+  kernel.name = "sampling";
+  for (const auto kind : {ArgumentKind::image, ArgumentKind::sampler, ArgumentKind::image})
+    kernel.arguments.emplace_back().kind = kind;
+  kernel.native = {"weft.twin", {{2, 3}, {0, 2}}, {{true, 1}, {false, 0x27}}};
+  return kernel;
+}
+
 Image sample() {
   Image image;
   image.kind = ImageKind::library;
@@ -42,9 +52,9 @@ Image sample() {
       argument.writes = a == 1;
       kernel.arguments.push_back(argument);
     }
-    if (k == 1) kernel.native = {"weft.twin", {{3, 5}, {1, 2}}, {{true, 2}, {false, 0x27}}};
     image.kernels.push_back(kernel);
   }
+  image.kernels.push_back(sampling());
   for (int i = 0; i < 300; ++i) image.payload.push_back(static_cast<std::byte>(i * 7));
   return image;
 }
@@ -60,13 +70,13 @@ TEST(Image, RoundTripKeepsEverything) {
   EXPECT_EQ(read->global_variable_bytes, image.global_variable_bytes);
   EXPECT_EQ(read->argument_names, image.argument_names);
   EXPECT_EQ(read->payload, image.payload);
-  ASSERT_EQ(read->kernels.size(), 3u);
-  const NativeImages& native = read->kernels[1].native;
+  ASSERT_EQ(read->kernels.size(), 4u);
+  const NativeImages& native = read->kernels[3].native;
   EXPECT_EQ(native.symbol, "weft.twin");
   ASSERT_EQ(native.images.size(), 2u);
-  EXPECT_EQ(native.images[1].argument, 1u);
-  EXPECT_EQ(native.images[1].samplers, 2u);
-  EXPECT_EQ(native.samplers, (std::vector<NativeSampler>{{true, 2}, {false, 0x27}}));
+  EXPECT_EQ(native.images[0].argument, 2u);
+  EXPECT_EQ(native.images[0].samplers, 3u);
+  EXPECT_EQ(native.samplers, (std::vector<NativeSampler>{{true, 1}, {false, 0x27}}));
   const KernelInfo& kernel = read->kernels[2];
   EXPECT_EQ(kernel.name, "kernel2");
   EXPECT_EQ(kernel.symbol, "weft.kernel2");
@@ -114,6 +124,24 @@ TEST(Image, NoTruncatedPrefixIsRead) {
     const port::Bytes prefix(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_FALSE(readImage(prefix)) << size;
   }
+}
+
+TEST(Image, TwinsTakeWhatTheirKernelsHave) {
+  const auto isRead = [](const NativeImages& native) {
+    Image image;
+    image.kernels.push_back(sampling());
+    image.kernels.back().native = native;
+    return readImage(writeImage(image)).has_value();
+  };
+  const std::vector<NativeSampler> samplers{{true, 1}, {false, 0x27}};
+  EXPECT_TRUE(isRead({"twin", {{0, 3}}, samplers}));
+  EXPECT_FALSE(isRead({"twin", {{1, 3}}, samplers}));  // a sampler
+  EXPECT_FALSE(isRead({"twin", {{3, 3}}, samplers}));
+  EXPECT_FALSE(isRead({"twin", {{0, 4}}, samplers}));
+  EXPECT_FALSE(isRead({"twin", {{0, 1}}, {{true, 0}}}));  // an image
+  EXPECT_FALSE(isRead({"twin", {{0, 1}}, {{true, 3}}}));
+  EXPECT_FALSE(isRead({"twin", {{0, 1}}, std::vector<NativeSampler>(17)}));
+  EXPECT_FALSE(isRead({"twin", std::vector<NativeImage>(33), {}}));
 }
 
 TEST(Image, NothingMayFollow) {
