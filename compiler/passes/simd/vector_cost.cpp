@@ -69,6 +69,14 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
   return count * (gather_start + each * (count > 1 ? 2.2 : 1) * width);
 }
 
+// One lane after the other uses the source's vectors.
+VectorCost elementwise(llvm::Type* type, unsigned width) {
+  const unsigned count = std::max(1u, partCount(type));
+  const double bits = partType(type, 0)->getPrimitiveSizeInBits().getFixedValue() > 32 ? 64 : 32;
+  return {width * std::ceil(count * bits / register_bits),
+          count * std::ceil(width * bits / register_bits)};
+}
+
 }  // namespace
 
 VectorCost instructionCost(const Instruction& instruction, const LaneShapes& shapes, bool masked,
@@ -78,10 +86,14 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     return {1.0 * width, accessCost(instruction, shapes, width)};
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (isFloatPart(instruction)) return {float_part * width, 1.5};
-    if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) return {1.0 * width, 1.5};
+    if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) {
+      const VectorCost cost = elementwise(call->getType(), width);
+      return {cost.lanes, cost.vectors * 1.5};
+    }
     if (call->getType()->isVoidTy() && llvm::isa<llvm::IntrinsicInst>(call)) return {0, 0};
     const bool variants = !llvm::VFDatabase::getMappings(*call).empty();
-    if (variants) return {library_call * width, library_call * 2};
+    const double count = std::max(1u, partCount(call->getType()));
+    if (variants) return {library_call * width, library_call * 2 * count};
     return {library_call * width, (library_call + serial_step) * width};
   }
   if (llvm::isa<llvm::ExtractElementInst, llvm::InsertElementInst, llvm::ShuffleVectorInst>(
@@ -97,12 +109,8 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     return {division * width, uniformDivisor(instruction, shapes) ? product : quotient};
   if (instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1)))
     return {division * width, (division + 2) * width};
-  llvm::Type* type = instruction.getType();
-  const unsigned count = std::max(1u, partCount(type));
   if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return {0.5 * width, 1};
-  const bool large = partType(type, 0)->getPrimitiveSizeInBits().getFixedValue() > 32;
-  const double registers = std::ceil(1.0 * width * (large ? 64 : 32) / register_bits);
-  return {1.0 * width * count, registers * count};
+  return elementwise(instruction.getType(), width);
 }
 
 bool isRecurrence(const Instruction& instruction, const Level& level) {
