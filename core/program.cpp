@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "core/ports/native_images.h"
 #include "core/spirv.h"
 
 namespace weft {
@@ -154,7 +155,7 @@ cl_program_binary_type DeviceBuild::binaryType() const {
 std::shared_ptr<const Image> Program::decode(const Device& device,
                                              std::span<const std::byte> bytes) {
   auto image = readImage(bytes);
-  if (!image || image->target != device.port().target()) return nullptr;
+  if (!image || !port::loads(device.port().target(), image->target)) return nullptr;
   return std::make_shared<const Image>(std::move(*image));
 }
 

@@ -224,7 +224,7 @@ std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
 }
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {
-  require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");
+  require(port::loads(target_, image.target), CL_INVALID_BINARY, "the image is for another target");
   require(image.kind == ImageKind::executable, CL_INVALID_BINARY, "the image is not linked");
   if (!peers_.empty()) context_->peer_copies.load();
   return std::make_unique<Module>(context_, image);

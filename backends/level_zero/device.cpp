@@ -13,6 +13,7 @@
 #include "backends/level_zero/print_buffers.h"
 #include "backends/level_zero/stream.h"
 #include "core/error.h"
+#include "core/ports/native_images.h"
 #include "core/ports/spirv_target.h"
 
 namespace weft::level_zero {
@@ -383,7 +384,7 @@ std::unique_ptr<port::Memory> Device::allocateShared(size_t bytes) {
 }
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {
-  require(image.target == target_, CL_INVALID_BINARY, "the image is for another target");
+  require(port::loads(target_, image.target), CL_INVALID_BINARY, "the image is for another target");
   require(image.kind == ImageKind::executable, CL_INVALID_BINARY, "the image is not linked");
   return std::make_unique<Module>(context_, image);
 }

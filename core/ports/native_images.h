@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <ranges>
 #include <string>
+#include <string_view>
+
+#include "core/ports/capabilities.h"
 
 namespace weft::port {
 
@@ -13,9 +17,26 @@ inline constexpr const char* native_images_feature = "native_images";
 // No more of them in a kernel than this; it reads further ones in software.
 inline constexpr uint32_t most_native_images = 32, most_native_samplers = 16;
 
-inline void addFeature(std::string& features, const char* one) {
+inline void addFeature(std::string& features, std::string_view one) {
   if (!features.empty()) features += ',';
   features += one;
+}
+inline Target withoutNativeImages(Target target) {
+  std::string others;
+  for (const auto& part : std::views::split(std::string_view(target.features), ','))
+    if (const std::string_view one(part.begin(), part.end()); one != native_images_feature)
+      addFeature(others, one);
+  target.features = std::move(others);
+  return target;
+}
+
+// Does a device load code that was made for another target? Devices launch twins, or kernels
+// without, as they have images of their own or not. But the driver compiles all of a SPIR-V module,
+// and what reads images only where it has them.
+inline bool loads(const Target& device, const Target& code) {
+  const bool has_twins = withoutNativeImages(code) != code;
+  return device == code || (withoutNativeImages(device) == withoutNativeImages(code) &&
+                            !(has_twins && code.kind == TargetKind::spirv));
 }
 
 }  // namespace weft::port

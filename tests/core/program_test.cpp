@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 
+#include "core/ports/native_images.h"
 #include "doubles.h"
 
 namespace weft::test {
@@ -311,6 +312,27 @@ TEST_F(ProgramTest, BinaryThatCannotBeLoadedStaysABinary) {
   EXPECT_FALSE(program->buildFor(program->devices(), "", {}));
   EXPECT_EQ(build(program, 0)->status, CL_BUILD_ERROR);
   EXPECT_TRUE(build(program, 0)->image);
+}
+
+TEST_F(ProgramTest, BinariesAreTakenWithTwinsForImagesAndWithout) {
+  using port::loads, port::Target, port::TargetKind;
+  const Target ptx{TargetKind::nvptx, "sm_90", ""},
+      twins{TargetKind::nvptx, "sm_90", "native_images"};
+  EXPECT_TRUE(loads(ptx, ptx) && loads(ptx, twins) && loads(twins, ptx) && loads(twins, twins));
+  EXPECT_FALSE(loads(ptx, {TargetKind::nvptx, "sm_80", "native_images"}));
+  EXPECT_FALSE(loads(ptx, {TargetKind::nvptx, "sm_90", "native_images,more"}));
+  // A driver that has no images compiles no module that reads them.
+  const Target spirv{TargetKind::spirv, "1.2", "a,b"},
+      sampling{TargetKind::spirv, "1.2", "a,native_images,b"};
+  EXPECT_TRUE(loads(spirv, spirv) && loads(sampling, spirv) && loads(sampling, sampling));
+  EXPECT_FALSE(loads(spirv, sampling));
+
+  const auto context = machine.context();
+  Image image;
+  image.target = context->devices()[0]->port().target();
+  port::addFeature(image.target.features, port::native_images_feature);
+  EXPECT_TRUE(Program::decode(*context->devices()[0], writeImage(image)));
+  EXPECT_FALSE(Program::decode(*context->devices()[2], writeImage(image)));
 }
 
 TEST_F(ProgramTest, BinariesOfOtherTargetsAndDamagedOnesAreRefused) {

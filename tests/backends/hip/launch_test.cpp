@@ -1,6 +1,7 @@
 // Modules and launches.
 #include "backends/common/grid.h"
 #include "core/error.h"
+#include "core/ports/native_images.h"
 #include "tests/backends/hip/hip_test.h"
 
 namespace weft::test {
@@ -92,6 +93,17 @@ TEST_P(LaunchTest, BadImagesAreErrorsWithALog) {
   EXPECT_THROW(device->load(image), Error);
   image = gpuImage({port::TargetKind::nvptx, "sm_10", ""});
   EXPECT_THROW(device->load(image), Error);
+}
+
+// Twins that the device has no use for need not be there.
+TEST_P(LaunchTest, ImagesAreTakenWithTwinsAndWithout) {
+  Image image = gpuImage(port::withoutNativeImages(device->target()));
+  EXPECT_NE(device->load(image), nullptr);
+  const bool uses_twins = image.target != device->target();
+  port::addFeature(image.target.features, port::native_images_feature);
+  KernelInfo& kernel = image.kernels.back();
+  kernel.native.symbol = uses_twins ? kernel.symbol : "absent";
+  EXPECT_NE(device->load(image), nullptr);
 }
 
 TEST(Grid, CoversABoxOnceWithinTheLimits) {
