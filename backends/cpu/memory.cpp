@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "backends/cpu/mappings.h"
 #include "backends/cpu/system.h"
 #include "core/error.h"
 #include "core/guarded.h"
@@ -116,7 +117,7 @@ auto& mappings() {
   return *all;
 }
 
-// Whole pages straight from the system, where huge pages fit, untouched until used.
+// Whole pages, huge ones where they fit; new ones are untouched until used.
 class MappedMemory final : public port::Memory {
   // Spread: by transfers, which do not know who will use the bytes.
   enum class State : uint8_t { nowhere, spread, placed };
@@ -126,27 +127,21 @@ class MappedMemory final : public port::Memory {
   };
 
  public:
-  MappedMemory(size_t bytes, size_t alignment) : reservation_(bytes), bytes_(bytes) {
-    const Stagger stagger(page + lines_apart, alignment);
-    const uint64_t step = std::max(alignment, huge_page);
-    mapped_ = bytes + step + stagger.room();
-    base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    require(base_ != MAP_FAILED, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
-    const uint64_t start = (reinterpret_cast<uint64_t>(base_) + step - 1) / step * step;
-    const size_t offset = stagger.next();
+  MappedMemory(size_t bytes, size_t alignment)
+      : reservation_(bytes), bytes_(bytes), mapping_(mappingFor(bytes, alignment)) {
+    const uint64_t step = stepFor(alignment);
+    const uint64_t start = (reinterpret_cast<uint64_t>(mapping_.base()) + step - 1) / step * step;
+    const size_t offset = staggerFor(alignment).next();
     host_ = reinterpret_cast<std::byte*>(start) + offset;
     // Advice only: where it is refused the memory has small pages.
     madvise(reinterpret_cast<void*>(start), offset + bytes_, MADV_HUGEPAGE);
-    try {
-      mappings().lock()->emplace(deviceAddress(), this);
-    } catch (...) {
-      munmap(base_, mapped_);
-      throw;
-    }
+    if (!mapping_.isNew()) std::memset(host_, 0, bytes_);
+    mappings().lock()->emplace(deviceAddress(), this);
   }
+  // What has been bound to nodes would stay so.
   ~MappedMemory() override {
     mappings().lock()->erase(deviceAddress());
-    munmap(base_, mapped_);
+    if (home().empty()) Mapping::keep(std::move(mapping_));
   }
   size_t size() const override { return bytes_; }
   std::byte* host() const override { return host_; }
@@ -173,12 +168,16 @@ class MappedMemory final : public port::Memory {
   }
 
  private:
+  static Stagger staggerFor(size_t alignment) { return {page + lines_apart, alignment}; }
+  static size_t stepFor(size_t alignment) { return std::max(alignment, huge_page); }
+  static Mapping mappingFor(size_t bytes, size_t alignment) {
+    return Mapping::ofAtLeast(bytes + stepFor(alignment) + staggerFor(alignment).room());
+  }
   bool place(const Home& home, const Layout& layout, State state) noexcept;
 
   Reservation reservation_;
   size_t bytes_;
-  size_t mapped_;
-  void* base_;
+  Mapping mapping_;
   std::byte* host_;
   std::atomic<State> state_{State::nowhere};
   std::atomic<unsigned> launches_{0};

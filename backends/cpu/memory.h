@@ -36,7 +36,7 @@ using Layout = std::vector<NodeRun>;
 
 // Both throw CL_MEM_OBJECT_ALLOCATION_FAILURE. `alignment` is a power of two.
 // Allocations of all devices together are kept within physical memory: the system's overcommit
-// would turn one too many into a killed process.
+// would turn one too many into a killed process. Pages of released ones may be kept (mappings.h).
 std::unique_ptr<port::Memory> allocateMemory(size_t bytes, size_t alignment);
 std::unique_ptr<port::Memory> importMemory(void* host, size_t bytes);
 

@@ -1,10 +1,13 @@
 // What the CPU's memory is beyond the contract.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/memory.h"
@@ -28,6 +31,39 @@ TEST(CpuMemory, IsCleanWhereOtherContentsWereBefore) {
       EXPECT_TRUE(std::all_of(begin, begin + bytes, [](std::byte b) { return b == std::byte{0}; }))
           << bytes;
     }
+  }
+}
+
+bool isMapped(const std::byte* address) {
+  const uint64_t begin = reinterpret_cast<uint64_t>(address) / 4096 * 4096;
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(begin), 1, &resident) == 0;
+}
+
+// Where there are several nodes, memory that was bound to one is not kept.
+TEST(CpuMemory, PagesAreUsedAgain) {
+  constexpr size_t bytes = size_t(5) << 20, alignment = 128, near = size_t(4) << 20;
+  auto memory = cpu::allocateMemory(bytes, alignment);
+  const std::byte* const before = memory->host();
+  std::memset(memory->host(), 0xff, bytes);
+  memory.reset();
+  EXPECT_TRUE(isMapped(before));
+  memory = cpu::allocateMemory(bytes - (size_t(1) << 20), alignment);
+  EXPECT_LT(std::abs(memory->host() - before), static_cast<ptrdiff_t>(near));
+}
+
+TEST(CpuMemory, FewPagesAreKept) {
+  constexpr size_t alignment = 128, blocks = 12;
+  for (const auto& [bytes, most] :
+       {std::pair{size_t(24) << 20, 4}, std::pair{size_t(40) << 20, 0}}) {
+    std::vector<std::unique_ptr<port::Memory>> used;
+    std::vector<const std::byte*> addresses;
+    for (size_t i = 0; i < blocks; ++i) {
+      used.push_back(cpu::allocateMemory(bytes, alignment));
+      addresses.push_back(used.back()->host());
+    }
+    used.clear();
+    EXPECT_LE(std::ranges::count_if(addresses, isMapped), most) << bytes;
   }
 }
 
