@@ -77,8 +77,9 @@ class Command : public Event, protected port::Operation {
   virtual std::vector<Ref<Command>> parts() { return {}; }
   // Somebody looks at when the device began and ended it.
   virtual bool isMeasured() const { return queue() && queue()->profiling(); }
-  // Commands on other devices are going to run behind it.
-  virtual bool isAwaited() const { return false; }
+  // Operations of other streams are going to run behind this very one: as behind transfers, and
+  // what other commands are made of.
+  virtual bool isAwaited() const { return !queue(); }
   // Somebody waits for its end, on the host.
   virtual bool endIsWanted() const;
   // Fills `work`, or leaves it empty when there is nothing to run. Throws Error; that fails the
