@@ -28,7 +28,6 @@ double commandTime(const port::Capabilities& device) {
 }
 
 // Between two GPUs links differ by more than what an estimate is worth, and one launch tells.
-// `source` may be the unified device, whose memory its first member's is.
 bool isUnknownPeer(const Device* source, const Device& target, uint64_t bytes) {
   return source && source->capabilities().memory_space != port::host_space &&
          target.capabilities().device_class == port::DeviceClass::gpu &&

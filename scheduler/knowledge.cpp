@@ -62,7 +62,11 @@ profiling::DeviceKey keyOf(const Device& device) {
 }
 
 profiling::LinkKey linkBetween(const Device* source, const Device* target) {
-  const auto end = [](const Device* device) { return device ? keyOf(*device).uuid : "host"; };
+  // The unified device's memory is its first member's.
+  const auto end = [](const Device* device) {
+    if (!device) return std::string("host");
+    return keyOf(device->members().empty() ? *device : *device->members().front()).uuid;
+  };
   const Device* const driven = target ? target : source;
   return {end(source), end(target), driven ? driven->capabilities().driver_version : ""};
 }
