@@ -1,21 +1,12 @@
 #include "backends/hip/stream_core.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "backends/hip/errors.h"
 
 namespace weft::hip {
 namespace {
 
-// A query of an event takes the runtime's locks: so often and no oftener, and while somebody is
-// submitting, who needs them, hardly ever.
-constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 60'000;
-// How long a submission may take.
-constexpr port::Nanoseconds submission_time = 10'000;
-// How long the completion thread leaves it to those who submit to make a mark, and stays awake for
-// one: what it asks of the runtime would cost them a wait for the runtime's locks.
-constexpr port::Nanoseconds longest_open = 1'000'000;
 // Operations that nobody observes hold memory until their end is told. And where other streams wait
 // for each of them, more has to be done when it is.
 constexpr uint64_t most_unmarked = 64, most_fenced = 16;
@@ -197,10 +188,11 @@ void StreamCore::recordEvent(Mark& mark) noexcept {
   mark.event = nullptr;
 }
 
+// Or an event, where the device cannot.
 void StreamCore::writeWord(Mark& mark) noexcept {
-  mark.word = true;
-  mark.status = context->note(
+  const Status status = context->note(
       api.streamWriteValue32(handle_, word_.device, static_cast<uint32_t>(mark.sequence), 0));
+  if (status != success) return recordEvent(mark);
   word_written_.store(mark.sequence, std::memory_order_release);
 }
 
@@ -400,100 +392,6 @@ void StreamCore::tellStartOfOldest() noexcept {
     flight->operation->started(flight->told_start);
   }
   completing_.store(false);
-}
-
-bool StreamCore::waitForFlights() noexcept {
-  // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
-  const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
-  while (queued_.load(std::memory_order_relaxed) == 0 && !stopping_ && hostNow() < give_up)
-    __builtin_ia32_pause();
-  {
-    auto locked = queue_.lock();
-    while (locked->flights.empty() && !locked->stop) {
-      locked->sleeping = true;
-      changed_.wait(locked.native());
-      locked->sleeping = false;
-    }
-    if (locked->flights.empty()) return false;
-  }
-  // And soon a flush, or an operation that has a mark.
-  const port::Nanoseconds begin = hostNow(), close = begin + options_.spin_ns;
-  port::Nanoseconds now = begin;
-  while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && !stopping_ &&
-         (now < close || (now < begin + longest_open && somebodySubmits(now)))) {
-    __builtin_ia32_pause();
-    now = hostNow();
-  }
-  return true;
-}
-
-bool StreamCore::somebodySubmits(port::Nanoseconds now) const noexcept {
-  return now < context->last_submission.load(std::memory_order_relaxed) + submission_time;
-}
-
-StreamCore::Sight StreamCore::see() noexcept {
-  const auto locked = queue_.lock();
-  Sight sight;
-  if (locked->marks.empty()) return sight;
-  sight.marked = true;
-  sight.mark = locked->marks.front();
-  const auto found = std::ranges::find_if(locked->marks, &Mark::wakes);
-  if (found != locked->marks.end()) sight.event = found->event;
-  return sight;
-}
-
-// True when the mark was reached, or when that will never be known.
-bool StreamCore::spin(const Mark& mark) noexcept {
-  const port::Nanoseconds begin = hostNow(), give_up = begin + options_.spin_ns;
-  port::Nanoseconds now = begin, asked = begin;
-  bool busy = false;
-  do {
-    busy = somebodySubmits(now);
-    if (now >= asked + (busy ? busy_query_interval : query_interval)) {
-      if (completeOldest(Ask::always)) return true;
-      asked = now;
-    } else if (reached(mark, Ask::no) != not_ready) {
-      return true;
-    }
-    __builtin_ia32_pause();
-    now = hostNow();
-  } while (now < give_up || (busy && now < begin + longest_open));
-  return completeOldest(Ask::always);
-}
-
-void StreamCore::sleep() noexcept {
-  Mark mark;
-  {
-    auto locked = queue_.lock();
-    const auto found = std::ranges::find_if(locked->marks, &Mark::wakes);
-    if (found == locked->marks.end()) return;
-    mark = *found;
-    ++locked->readers;
-  }
-  if (context->note(api.eventSynchronize(mark.event)) == success) noteSeen(mark.sequence);
-  endReading(*queue_.lock());
-}
-
-void StreamCore::run() noexcept {
-  const Current current(api, context->device);
-  while (waitForFlights()) {
-    const Sight sight = see();
-    if (!sight.marked) {
-      closeBatch(Tell::by_event);
-    } else if (!spin(sight.mark)) {
-      tellStartOfOldest();
-      if (!sight.event) closeBatch(Tell::by_event);
-      sleep();
-    }
-    while (completeOldest(somebodySubmits(hostNow()) ? Ask::no : Ask::always)) {
-    }
-  }
-}
-
-void StreamCore::stop() noexcept {
-  stopping_ = true;
-  queue_.lock()->stop = true;
-  changed_.notify_one();
 }
 
 }  // namespace weft::hip

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "backends/hip/encoder.h"
 #include "core/brief_mutex.h"
@@ -82,13 +83,12 @@ class StreamCore {
   // Behind the flights up to `sequence`.
   struct Mark {
     uint64_t sequence = 0;
-    bool word = false;
     EventHandle event = nullptr;
     bool fence = false;       // the event is one
     bool timed = false;       // the event is its flight's, and timed
     Status status = success;  // else it could not be made, and nothing will tell
 
-    bool wakes() const { return event && !fence; }
+    bool wakes() const { return event && !fence && status == success; }
   };
 
   struct Queue {
@@ -100,13 +100,6 @@ class StreamCore {
     std::vector<std::pair<EventHandle, EventPool*>> retired;  // given back meanwhile
     bool sleeping = false;
     bool stop = false;
-  };
-
-  // What the completion thread sees without holding on to it.
-  struct Sight {
-    bool marked = false;
-    Mark mark;                    // the oldest
-    EventHandle event = nullptr;  // the oldest one that can be slept on
   };
 
   using HostParts = std::vector<std::shared_ptr<HostPart>>;
@@ -145,9 +138,10 @@ class StreamCore {
   void tellStartOfOldest() noexcept;
   bool waitForFlights() noexcept;
   bool somebodySubmits(port::Nanoseconds now) const noexcept;
-  Sight see() noexcept;
+  std::optional<Mark> oldestMark() noexcept;
   bool spin(const Mark& mark) noexcept;
-  void sleep() noexcept;
+  bool sleepUntil(const Mark& mark) noexcept;
+  void napUntil(const Mark& mark) noexcept;
 
   const StreamOptions options_;
   const bool has_word_;

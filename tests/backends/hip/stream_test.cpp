@@ -149,6 +149,26 @@ TEST_P(StreamTest, AnOperationRunsBehindOneOfAnotherStream) {
   ASSERT_TRUE(first.wait() && then.wait());
 }
 
+// Others only run behind it, and the event that comes next is of something that takes any time.
+TEST_P(StreamTest, AnEndIsToldWhileWhatIsBehindItWaits) {
+  const auto flag = device->allocate(8, 4), spun = device->allocate(4, 4);
+  const uint32_t zeros[2] = {};
+  write(*flag, zeros, 8);
+  const auto second = device->createInOrderStream({});
+  GpuLaunchCase spin(*module, "spin", {1, 1, 1}, {1, 1, 1}),
+      await(*module, "await", {1, 1, 1}, {1, 1, 1}), set(*module, "add_one", {1, 1, 1}, {1, 1, 1});
+  TestOperation first(spin.value(uint64_t(20'000'000)).memory(spun.get()).whole()),
+      later(await.memory(flag.get()).whole());
+  first.observed = first.timed = first.wants_start = false;
+  first.awaited = true;
+  stream->submit(first);
+  stream->submit(later);
+  EXPECT_TRUE(first.wait(2s));
+  EXPECT_FALSE(later.isFinished());
+  run(*second, set.memory(flag.get()).whole());
+  ASSERT_TRUE(first.wait() && later.wait());
+}
+
 TEST_P(StreamTest, AnOperationRunsBehindOneOfAnotherDevice) {
   if (devices.size() < 2) GTEST_SKIP() << "one device";
   const auto other = devices[1]->createInOrderStream({});

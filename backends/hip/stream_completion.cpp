@@ -1,0 +1,131 @@
+// A stream's completion thread: it looks for the ends that nobody else has found.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "backends/hip/stream_core.h"
+
+namespace weft::hip {
+namespace {
+
+// A query of an event takes the runtime's locks: so often and no oftener, and while somebody is
+// submitting, who needs them, hardly ever.
+constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 60'000;
+// How long a submission may take.
+constexpr port::Nanoseconds submission_time = 10'000;
+// How long the completion thread leaves it to those who submit to make a mark, and stays awake for
+// one: what it asks of the runtime would cost them a wait for the runtime's locks.
+constexpr port::Nanoseconds longest_open = 1'000'000;
+
+}  // namespace
+
+bool StreamCore::waitForFlights() noexcept {
+  // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
+  const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
+  while (queued_.load(std::memory_order_relaxed) == 0 && !stopping_ && hostNow() < give_up)
+    __builtin_ia32_pause();
+  {
+    auto locked = queue_.lock();
+    while (locked->flights.empty() && !locked->stop) {
+      locked->sleeping = true;
+      changed_.wait(locked.native());
+      locked->sleeping = false;
+    }
+    if (locked->flights.empty()) return false;
+  }
+  // And soon a flush, or an operation that has a mark.
+  const port::Nanoseconds begin = hostNow(), close = begin + options_.spin_ns;
+  port::Nanoseconds now = begin;
+  while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && !stopping_ &&
+         (now < close || (now < begin + longest_open && somebodySubmits(now)))) {
+    __builtin_ia32_pause();
+    now = hostNow();
+  }
+  return true;
+}
+
+bool StreamCore::somebodySubmits(port::Nanoseconds now) const noexcept {
+  return now < context->last_submission.load(std::memory_order_relaxed) + submission_time;
+}
+
+std::optional<StreamCore::Mark> StreamCore::oldestMark() noexcept {
+  const auto locked = queue_.lock();
+  if (locked->marks.empty()) return std::nullopt;
+  return locked->marks.front();
+}
+
+// True when the mark was reached, or when that will never be known.
+bool StreamCore::spin(const Mark& mark) noexcept {
+  const port::Nanoseconds begin = hostNow(), give_up = begin + options_.spin_ns;
+  port::Nanoseconds now = begin, asked = begin;
+  bool busy = false;
+  do {
+    busy = somebodySubmits(now);
+    if (now >= asked + (busy ? busy_query_interval : query_interval)) {
+      if (completeOldest(Ask::always)) return true;
+      asked = now;
+    } else if (reached(mark, Ask::no) != not_ready) {
+      return true;
+    }
+    __builtin_ia32_pause();
+    now = hostNow();
+  } while (now < give_up || (busy && now < begin + longest_open));
+  return completeOldest(Ask::always);
+}
+
+// By an event of the same operation, which is made if nothing has come behind that yet. False:
+// there is none.
+bool StreamCore::sleepUntil(const Mark& mark) noexcept {
+  if (!mark.wakes()) {
+    const std::lock_guard ordered(submitting_);
+    if (last() == mark.sequence) closeAll(Tell::by_event);
+  }
+  EventHandle event = nullptr;
+  {
+    auto locked = queue_.lock();
+    const auto found = std::ranges::find_if(locked->marks, [&](const Mark& other) {
+      return other.sequence == mark.sequence && other.wakes();
+    });
+    if (found == locked->marks.end()) return false;
+    event = found->event;
+    ++locked->readers;
+  }
+  if (context->note(api.eventSynchronize(event)) == success) noteSeen(mark.sequence);
+  endReading(*queue_.lock());
+  return true;
+}
+
+// A later mark's event may take any time longer.
+void StreamCore::napUntil(const Mark& mark) noexcept {
+  constexpr std::chrono::microseconds shortest{50}, longest{1000};
+  auto nap = shortest;
+  std::optional<Mark> oldest;
+  do {
+    std::this_thread::sleep_for(nap);
+    nap = std::min(2 * nap, longest);
+    if (completeOldest(Ask::always)) return;
+    oldest = oldestMark();
+  } while (oldest && oldest->sequence == mark.sequence);
+}
+
+void StreamCore::run() noexcept {
+  const Current current(api, context->device);
+  while (waitForFlights()) {
+    if (const std::optional<Mark> oldest = oldestMark(); !oldest) {
+      closeBatch(Tell::by_event);
+    } else if (!spin(*oldest)) {
+      tellStartOfOldest();
+      if (!sleepUntil(*oldest)) napUntil(*oldest);
+    }
+    while (completeOldest(somebodySubmits(hostNow()) ? Ask::no : Ask::always)) {
+    }
+  }
+}
+
+void StreamCore::stop() noexcept {
+  stopping_ = true;
+  queue_.lock()->stop = true;
+  changed_.notify_one();
+}
+
+}  // namespace weft::hip
