@@ -95,7 +95,8 @@ bool StreamCore::sleepUntil(const Mark& mark) noexcept {
   return true;
 }
 
-// A later mark's event may take any time longer.
+// A later mark's event may take any time longer. The mark may stay when its operation has ended: of
+// several behind the same one, those that nobody needed to look at.
 void StreamCore::napUntil(const Mark& mark) noexcept {
   constexpr std::chrono::microseconds shortest{50}, longest{1000};
   auto nap = shortest;
@@ -105,7 +106,7 @@ void StreamCore::napUntil(const Mark& mark) noexcept {
     nap = std::min(2 * nap, longest);
     if (completeOldest(Ask::always)) return;
     oldest = oldestMark();
-  } while (oldest && oldest->sequence == mark.sequence);
+  } while (queued_.load() != 0 && oldest && oldest->sequence == mark.sequence);
 }
 
 void StreamCore::run() noexcept {
