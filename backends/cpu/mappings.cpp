@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -55,8 +56,11 @@ void offerPages(const Mapping& mapping) {
 
 Mapping Mapping::ofAtLeast(size_t bytes) {
   if (std::optional<Mapping> old = kept().lock()->take(bytes)) return std::move(*old);
-  void* const base =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const auto map = [bytes] {
+    return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  };
+  void* base = map();
+  if (base == MAP_FAILED && dropKept()) base = map();
   require(base != MAP_FAILED, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
   return Mapping(static_cast<std::byte*>(base), bytes);
 }
@@ -80,6 +84,11 @@ void Mapping::keep(Mapping mapping) noexcept try {
   }
 } catch (...) {
   // Without memory to note it, it is unmapped.
+}
+
+bool Mapping::dropKept() noexcept {
+  const Kept all = std::exchange(*kept().lock(), {});  // unmapped behind the lock
+  return all.bytes > 0;
 }
 
 }  // namespace weft::cpu

@@ -32,6 +32,9 @@ class Mapping {
   // system take pages and give others costs as much as kernels take to use them. Meanwhile the
   // system takes the memory of the huge pages in it as soon as it wants some. Thread-safe.
   static void keep(Mapping mapping) noexcept;
+  // Gives those up, because memory is short; ofAtLeast() does where it would fail. False when there
+  // were none. Thread-safe.
+  static bool dropKept() noexcept;
 
  private:
   Mapping(std::byte* base, size_t bytes) : base_(base), bytes_(bytes) {}

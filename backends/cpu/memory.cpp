@@ -55,8 +55,7 @@ class Reservation {
   explicit Reservation(uint64_t bytes) : bytes_(bytes) {
     static const uint64_t limit = physicalMemoryBytes();
     const uint64_t before = allocated_bytes.fetch_add(bytes, std::memory_order_relaxed);
-    const bool fits = bytes <= limit && before <= limit - bytes;
-    if (fits && (bytes < checked_bytes || bytes <= availableMemoryBytes())) return;
+    if (bytes <= limit && before <= limit - bytes && isAvailable(bytes)) return;
     allocated_bytes.fetch_sub(bytes, std::memory_order_relaxed);
     throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "more than the machine's memory");
   }
@@ -65,6 +64,12 @@ class Reservation {
   ~Reservation() { allocated_bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
 
  private:
+  // A control group is charged for kept pages until the system takes them.
+  static bool isAvailable(uint64_t bytes) {
+    if (bytes < checked_bytes || bytes <= availableMemoryBytes()) return true;
+    return Mapping::dropKept() && bytes <= availableMemoryBytes();
+  }
+
   uint64_t bytes_;
 };
 
@@ -89,7 +94,11 @@ class HeapMemory final : public port::Memory {
     // aligned_alloc wants a multiple of the alignment anyway.
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     const size_t room = bytes >= staggered_bytes ? std::max(page, alignment) : 0;
-    block_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded + room));
+    const auto take = [&] {
+      return static_cast<std::byte*>(std::aligned_alloc(alignment, rounded + room));
+    };
+    block_ = take();
+    if (!block_ && Mapping::dropKept()) block_ = take();
     require(block_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "out of memory");
     host_ = block_;
     if (room > 0) {

@@ -1,16 +1,21 @@
 // What the CPU's memory is beyond the contract.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "backends/cpu/memory.h"
+#include "backends/cpu/system.h"
+#include "core/error.h"
 
 namespace weft::test {
 namespace {
@@ -65,6 +70,50 @@ TEST(CpuMemory, FewPagesAreKept) {
     used.clear();
     EXPECT_LE(std::ranges::count_if(addresses, isMapped), most) << bytes;
   }
+}
+
+uint64_t addressSpaceBytes() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * uint64_t(sysconf(_SC_PAGESIZE));
+}
+
+// No more than so much beyond what is mapped already.
+class AddressSpaceLimit {
+ public:
+  explicit AddressSpaceLimit(uint64_t room) {
+    getrlimit(RLIMIT_AS, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = std::min<rlim_t>(addressSpaceBytes() + room, before_.rlim_max);
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+  ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+void keepFourMappings() {
+  constexpr size_t bytes = size_t(26) << 20, alignment = 128;
+  std::vector<std::unique_ptr<port::Memory>> used;
+  for (int i = 0; i < 4; ++i) used.push_back(cpu::allocateMemory(bytes, alignment));
+}
+
+TEST(CpuMemory, KeptPagesAreGivenUpForAnotherMapping) {
+  keepFourMappings();
+  const AddressSpaceLimit limit(size_t(40) << 20);
+  EXPECT_NO_THROW(cpu::allocateMemory(size_t(60) << 20, 128));
+}
+
+TEST(CpuMemory, KeptPagesAreGivenUpBeforeMemoryIsRefused) {
+  constexpr size_t bytes = size_t(5) << 20, alignment = 128;
+  const std::byte* const before = cpu::allocateMemory(bytes, alignment)->host();
+  ASSERT_TRUE(isMapped(before));
+  // All that there is, of which the system itself has some.
+  EXPECT_THROW(cpu::allocateMemory(cpu::physicalMemoryBytes(), alignment), Error);
+  EXPECT_FALSE(isMapped(before));
 }
 
 // A kernel's objects do not share the lower bits of their addresses.
