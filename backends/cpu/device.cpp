@@ -254,7 +254,8 @@ std::unique_ptr<port::Stream> Device::createStream(port::Order order) {
 std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
   require(bytes <= capabilities_.max_allocation_bytes, CL_MEM_OBJECT_ALLOCATION_FAILURE,
           "more than one allocation may hold");
-  return allocateMemory(bytes, alignment);
+  return allocateMemory(bytes, alignment,
+                        topology_->memoryNodes() > 1 ? Pages::fresh : Pages::used_again);
 }
 
 std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {

@@ -56,6 +56,10 @@ void offerPages(const Mapping& mapping) {
 
 Mapping Mapping::ofAtLeast(size_t bytes) {
   if (std::optional<Mapping> old = kept().lock()->take(bytes)) return std::move(*old);
+  return fresh(bytes);
+}
+
+Mapping Mapping::fresh(size_t bytes) {
   const auto map = [bytes] {
     return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   };

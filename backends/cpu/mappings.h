@@ -12,6 +12,8 @@ class Mapping {
   // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE. May be longer, by up to a quarter. May hold what one
   // that was kept held. Thread-safe.
   static Mapping ofAtLeast(size_t bytes);
+  // The same, but new and no longer.
+  static Mapping fresh(size_t bytes);
 
   Mapping(Mapping&& other) noexcept
       : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_), is_new_(other.is_new_) {}
@@ -32,8 +34,8 @@ class Mapping {
   // system take pages and give others costs as much as kernels take to use them. Meanwhile the
   // system takes the memory of the huge pages in it as soon as it wants some. Thread-safe.
   static void keep(Mapping mapping) noexcept;
-  // Gives those up, because memory is short; ofAtLeast() does where it would fail. False when there
-  // were none. Thread-safe.
+  // Gives those up, because memory is short; those two do before they fail. False when there were
+  // none. Thread-safe.
   static bool dropKept() noexcept;
 
  private:

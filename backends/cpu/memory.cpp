@@ -136,8 +136,11 @@ class MappedMemory final : public port::Memory {
   };
 
  public:
-  MappedMemory(size_t bytes, size_t alignment)
-      : reservation_(bytes), bytes_(bytes), mapping_(mappingFor(bytes, alignment)) {
+  MappedMemory(size_t bytes, size_t alignment, Pages pages)
+      : reservation_(bytes),
+        bytes_(bytes),
+        pages_(pages),
+        mapping_(mappingFor(bytes, alignment, pages)) {
     const uint64_t step = stepFor(alignment);
     const uint64_t start = (reinterpret_cast<uint64_t>(mapping_.base()) + step - 1) / step * step;
     const size_t offset = staggerFor(alignment).next();
@@ -147,10 +150,9 @@ class MappedMemory final : public port::Memory {
     if (!mapping_.isNew()) std::memset(host_, 0, bytes_);
     mappings().lock()->emplace(deviceAddress(), this);
   }
-  // What has been bound to nodes would stay so.
   ~MappedMemory() override {
     mappings().lock()->erase(deviceAddress());
-    if (home().empty()) Mapping::keep(std::move(mapping_));
+    if (pages_ == Pages::used_again) Mapping::keep(std::move(mapping_));
   }
   size_t size() const override { return bytes_; }
   std::byte* host() const override { return host_; }
@@ -179,13 +181,15 @@ class MappedMemory final : public port::Memory {
  private:
   static Stagger staggerFor(size_t alignment) { return {page + lines_apart, alignment}; }
   static size_t stepFor(size_t alignment) { return std::max(alignment, huge_page); }
-  static Mapping mappingFor(size_t bytes, size_t alignment) {
-    return Mapping::ofAtLeast(bytes + stepFor(alignment) + staggerFor(alignment).room());
+  static Mapping mappingFor(size_t bytes, size_t alignment, Pages pages) {
+    const size_t all = bytes + stepFor(alignment) + staggerFor(alignment).room();
+    return pages == Pages::fresh ? Mapping::fresh(all) : Mapping::ofAtLeast(all);
   }
   bool place(const Home& home, const Layout& layout, State state) noexcept;
 
   Reservation reservation_;
   size_t bytes_;
+  const Pages pages_;
   Mapping mapping_;
   std::byte* host_;
   std::atomic<State> state_{State::nowhere};
@@ -235,10 +239,10 @@ bool MappedMemory::place(const Home& home, const Layout& layout, State state) no
 
 }  // namespace
 
-std::unique_ptr<port::Memory> allocateMemory(size_t bytes, size_t alignment) {
+std::unique_ptr<port::Memory> allocateMemory(size_t bytes, size_t alignment, Pages pages) {
   bytes = std::max<size_t>(bytes, 1);
   alignment = std::max(alignment, default_alignment);
-  if (bytes >= huge_page) return std::make_unique<MappedMemory>(bytes, alignment);
+  if (bytes >= huge_page) return std::make_unique<MappedMemory>(bytes, alignment, pages);
   return std::make_unique<HeapMemory>(bytes, alignment);
 }
 

@@ -34,10 +34,16 @@ struct NodeRun {
 // Ascending; what lies between is spread over all nodes of the device.
 using Layout = std::vector<NodeRun>;
 
+// Where memory's pages come from, and go to in the end: other memory that was released and keeps
+// them (mappings.h), or the system. Used again they stay on the nodes they were on, and are touched
+// by who allocates, so where there are several nodes they are fresh.
+enum class Pages : uint8_t { used_again, fresh };
+
 // Both throw CL_MEM_OBJECT_ALLOCATION_FAILURE. `alignment` is a power of two.
 // Allocations of all devices together are kept within physical memory: the system's overcommit
-// would turn one too many into a killed process. Pages of released ones may be kept (mappings.h).
-std::unique_ptr<port::Memory> allocateMemory(size_t bytes, size_t alignment);
+// would turn one too many into a killed process.
+std::unique_ptr<port::Memory> allocateMemory(size_t bytes, size_t alignment,
+                                             Pages pages = Pages::used_again);
 std::unique_ptr<port::Memory> importMemory(void* host, size_t bytes);
 
 // An allocation of whole pages belongs where it is used first: what is there already moves, and the

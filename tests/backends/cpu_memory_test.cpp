@@ -45,7 +45,6 @@ bool isMapped(const std::byte* address) {
   return mincore(reinterpret_cast<void*>(begin), 1, &resident) == 0;
 }
 
-// Where there are several nodes, memory that was bound to one is not kept.
 TEST(CpuMemory, PagesAreUsedAgain) {
   constexpr size_t bytes = size_t(5) << 20, alignment = 128, near = size_t(4) << 20;
   auto memory = cpu::allocateMemory(bytes, alignment);

@@ -3,6 +3,7 @@
 #include "backends/cpu/locality.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -159,6 +160,26 @@ TEST_F(Locality, WhatTransfersSpreadMovesOnce) {
   run(launch.whole());
   EXPECT_EQ(cpu::layoutOf(*memory), (cpu::Layout{{0, 2 * mib, 0}, {2 * mib, 4 * mib, 1}}));
   EXPECT_EQ(memory->host()[0], std::byte{100});
+}
+
+bool isTouched(const std::byte* address) {
+  const uint64_t page = reinterpret_cast<uint64_t>(address) / 4096 * 4096;
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(page), 1, &resident) == 0 && (resident & 1);
+}
+
+// Pages that were used before are on the nodes where that was, and cleared by who allocates.
+TEST_F(Locality, NobodyHasTouchedNewMemory) {
+  settings.spread = cpu::Spread::first_touch;
+  useMachine("node:1(memory=8GB) core:2 pu:1");
+  device->allocate(8 * mib, 128).reset();
+  useMachine(two_nodes);
+  for (int i = 0; i < 2; ++i) {
+    const auto memory = device->allocate(8 * mib, 128);
+    for (size_t at = 0; at < memory->size(); at += mib)
+      EXPECT_FALSE(isTouched(memory->host() + at)) << i << " " << at;
+    std::fill_n(memory->host(), memory->size(), std::byte{1});
+  }
 }
 
 TEST_F(Locality, BlocksAreASetting) {
