@@ -54,6 +54,10 @@ std::optional<StreamCore::Mark> StreamCore::oldestMark() noexcept {
   return locked->marks.front();
 }
 
+bool StreamCore::hasEvent() noexcept {
+  return std::ranges::any_of(queue_.lock()->marks, &Mark::canBeAsked);
+}
+
 // True when the mark was reached, or when that will never be known.
 bool StreamCore::spin(const Mark& mark) noexcept {
   const port::Nanoseconds begin = hostNow(), give_up = begin + options_.spin_ns;
@@ -96,12 +100,14 @@ bool StreamCore::sleepUntil(const Mark& mark) noexcept {
 }
 
 // A later mark's event may take any time longer. The mark may stay when its operation has ended: of
-// several behind the same one, those that nobody needed to look at.
+// several behind the same one, those that nobody needed to look at. Words alone would not tell that
+// the device is lost.
 void StreamCore::napUntil(const Mark& mark) noexcept {
   constexpr std::chrono::microseconds shortest{50}, longest{1000};
   auto nap = shortest;
   std::optional<Mark> oldest;
   do {
+    if (!hasEvent()) tryCloseBatch(Tell::by_event);
     std::this_thread::sleep_for(nap);
     nap = std::min(2 * nap, longest);
     if (completeOldest(Ask::always)) return;

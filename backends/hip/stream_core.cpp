@@ -87,7 +87,7 @@ Status StreamCore::hold(StreamHandle other, uint64_t number, uint64_t& until) no
     auto locked = queue_.lock();
     if (locked->ended >= number) return success;
     const auto mark = std::ranges::find_if(locked->marks, [&](const Mark& mark) {
-      return mark.sequence >= number && mark.event && mark.status == success;
+      return mark.sequence >= number && mark.canBeAsked();
     });
     if (mark == locked->marks.end()) return out_of_memory;
     event = mark->event;
@@ -202,6 +202,13 @@ void StreamCore::closeBatch(Tell tell) noexcept {
   closeAll(tell == Tell::by_word && !has_word_ ? Tell::by_event : tell);
 }
 
+bool StreamCore::tryCloseBatch(Tell tell) noexcept {
+  if (queued_.load(std::memory_order_acquire) == 0) return true;
+  const std::unique_lock ordered(submitting_, std::try_to_lock);
+  if (ordered) closeAll(tell == Tell::by_word && !has_word_ ? Tell::by_event : tell);
+  return ordered.owns_lock();
+}
+
 // Under `submitting_`.
 void StreamCore::closeAll(Tell tell) noexcept {
   const uint64_t word = word_written_.load(std::memory_order_relaxed);
@@ -272,7 +279,7 @@ bool StreamCore::look(Ask ask) noexcept {
 // Moves `ended` on to the mark that is `reach` from the oldest, or the last. Only who completes
 // takes marks away, so the runtime is asked without holding up those who submit.
 bool StreamCore::pass(size_t reach, Ask ask) noexcept {
-  Mark mark;
+  Mark mark, later;
   size_t count = 0;
   {
     const auto queue = queue_.lock();
@@ -282,8 +289,13 @@ bool StreamCore::pass(size_t reach, Ask ask) noexcept {
     count = std::min({reach, std::max<size_t>(good, 1), queue->marks.size()});
     if (count == 0 || (count == 1 && reach > 1)) return false;
     mark = queue->marks[count - 1];
+    const auto behind = queue->marks.begin() + static_cast<ptrdiff_t>(count);
+    const auto asked = std::ranges::find_if(behind, queue->marks.end(), &Mark::canBeAsked);
+    if (ask == Ask::always && !mark.event && asked != queue->marks.end()) later = *asked;
   }
-  const Status status = reached(mark, ask);
+  Status status = reached(mark, ask);
+  // That the device is lost, and will not write the word, only an event says.
+  if (status == not_ready && later.event) status = reached(later, ask);
   // Where a failure is told of several, some may have ended before it.
   if (status == not_ready || (status != success && count > 1)) return false;
   const auto queue = queue_.lock();

@@ -38,6 +38,8 @@ class StreamCore {
   // is one, by an event that a thread can sleep on, or by a fence.
   enum class Tell : uint8_t { by_word, by_event, by_fence };
   void closeBatch(Tell tell) noexcept;
+  // Unless somebody submits now: false.
+  bool tryCloseBatch(Tell tell) noexcept;
   // Where words do not say that it has ended: is the runtime asked? A word written behind the very
   // operation tells as soon as an event, unless the device is lost.
   enum class Ask : uint8_t { no, where_no_word, always };
@@ -88,7 +90,8 @@ class StreamCore {
     bool timed = false;       // the event is its flight's, and timed
     Status status = success;  // else it could not be made, and nothing will tell
 
-    bool wakes() const { return event && !fence && status == success; }
+    bool canBeAsked() const { return event && status == success; }
+    bool wakes() const { return canBeAsked() && !fence; }
   };
 
   struct Queue {
@@ -139,6 +142,7 @@ class StreamCore {
   bool waitForFlights() noexcept;
   bool somebodySubmits(port::Nanoseconds now) const noexcept;
   std::optional<Mark> oldestMark() noexcept;
+  bool hasEvent() noexcept;
   bool spin(const Mark& mark) noexcept;
   bool sleepUntil(const Mark& mark) noexcept;
   void napUntil(const Mark& mark) noexcept;

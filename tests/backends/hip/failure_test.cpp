@@ -196,6 +196,33 @@ TEST_P(FailureTest, ALostDevicesWordIsNotAwaited) {
   stream = nullptr;  // before the memory: the kernel runs to its end
 }
 
+// Nor where the word is behind others and more has come behind it, with an event or without.
+TEST_P(FailureTest, ALostDevicesOldWordIsNotAwaited) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
+  for (const size_t more : {5, 6}) {
+    auto other = devices[more % 2]->createInOrderStream({.spin_ns = 20'000'000});
+    const auto own = devices[more % 2]->load(gpuImage(device->target()));
+    RunningKernel kernel(*devices[more % 2], *own);
+    TestOperation batch[70];
+    batch[0].work = kernel.launch();
+    for (size_t i = 0; i < 64 + more; ++i) {
+      batch[i].timed = batch[i].wants_start = false;
+      batch[i].observed = i == 69;
+      other->submit(batch[i]);
+    }
+    kernel.awaitBegin();
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));  // nobody looks at it any more
+    softwareGpuFaults().lost = true;
+    for (size_t i = 0; i < 64 + more; ++i) {
+      ASSERT_TRUE(batch[i].wait(std::chrono::seconds(10))) << i;
+      EXPECT_LT(batch[i].status, 0);
+    }
+    softwareGpuFaults().lost = false;
+    kernel.end();
+    other = nullptr;  // before the memory: the kernel runs to its end
+  }
+}
+
 // A kernel's fault ends the context for the process, so this runs only when asked for alone.
 TEST_P(FailureTest, AKernelsFaultIsAStatus) {
   if (GetParam() == Subject::software || !std::getenv("WEFT_TEST_LOSE_GPU"))
