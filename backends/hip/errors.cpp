@@ -25,9 +25,13 @@ constexpr Row rows[] = {
     {device_lost, CL_DEVICE_NOT_AVAILABLE},
 };
 
-// A fault of a kernel or of the hardware.
+// A fault of a kernel or of the hardware, or the end of the driver. Not 999, an unknown error,
+// which may be of one call alone.
 constexpr Status losing[] = {
+    4,    // the driver is shutting down
     214,  // uncorrectable memory error
+    220,  // uncorrectable error of a link between GPUs
+    226,  // a fault that the hardware has contained
     700,  // illegal address
     702,  // a kernel took too long
     709,  // the context is destroyed
@@ -38,6 +42,9 @@ constexpr Status losing[] = {
     717,  // address space
     718,  // program counter
     719,  // launch failure
+    721,  // memory of matrix units was not given back
+    810,  // the server that shares the device has ended this client
+    911,  // a device outside of the runtime has failed
 };
 
 }  // namespace

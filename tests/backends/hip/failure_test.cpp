@@ -6,6 +6,7 @@
 #include <new>
 #include <thread>
 
+#include "backends/hip/errors.h"
 #include "core/error.h"
 #include "tests/backends/hip/hip_test.h"
 
@@ -22,6 +23,15 @@ class FailureTest : public HipTest {
     HipTest::TearDown();
   }
 };
+
+// After each of them the driver returns the same for whatever is asked of it.
+TEST(ErrorsTest, WhatTheDriverKeepsReturningLosesTheDevice) {
+  for (const hip::Status status :
+       {4, 214, 220, 226, 700, 702, 714, 715, 716, 717, 718, 719, 721, 810, 911})
+    EXPECT_TRUE(hip::losesDevice(status)) << status;
+  for (const hip::Status status : {hip::success, hip::out_of_memory, hip::not_ready, 999})
+    EXPECT_FALSE(hip::losesDevice(status)) << status;
+}
 
 // A kernel that runs until it is told to end, also on a device that is lost.
 class RunningKernel {
