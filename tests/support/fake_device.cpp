@@ -45,7 +45,8 @@ class Unfinished {
   uint64_t last_ = 0;
   std::set<uint64_t> places_;
 };
-Unfinished unfinished;
+// Never destroyed: commands that nobody waits for run on when a test's main function has returned.
+Unfinished& unfinished = *new Unfinished;
 
 port::Capabilities describe(const FakeOptions& options) {
   port::Capabilities c;
