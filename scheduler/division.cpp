@@ -19,8 +19,6 @@ constexpr double piece_ns = 2000;      // of moving one more piece of memory
 constexpr double newly_needed = 0.25;  // of launches that need some bytes, those that miss them
 // Of each kernel, so many launches and every so manieth later one are kept in the store.
 constexpr unsigned recorded_first = 16, recorded_later = 64;
-// And so many are measured, and then so many in a row.
-constexpr unsigned measured_first = 32, measured_later = 128, measured_row = 4;
 // What a launch waits for the host that would overlap with the one before it, were it one command.
 double commandTime(const port::Capabilities& device) {
   constexpr double on_cpu = 20'000, on_gpu = 100'000;
@@ -342,12 +340,11 @@ void Division::decide() {
 // Devices that keep time of their own make whoever waits for a part wait longer. Of a launch that
 // runs behind one whose end nobody knows for sure too little is known to learn from it.
 void Division::decideToMeasure(Experience::State& seen) {
-  const unsigned row = ++seen.planned % measured_later;
   const bool settled = setting_ != SplitSetting::Mode::guided || seen.verdict.settled();
-  if (!settled || seen.planned <= measured_first || Knowledge::get().setting.trace) return;
-  measured_ = row < measured_row;
+  const auto choice = seen.sampling.next(!settled || Knowledge::get().setting.trace);
+  measured_ = choice.measured;
   records_ = records_ && measured_;
-  learns_ = learns_ && measured_ && row > 0;
+  learns_ = learns_ && measured_ && (choice.behind_measured || !settled);
 }
 
 Division::~Division() {
@@ -482,6 +479,8 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   std::vector<partition::Homes::Done> done;
   for (const State& state : members_) done.push_back({state.units, state.done_ns, state.busy_ns});
   seen->homes.ended(done);
+  // Whether other shares are better the next launches tell, or they stay as long as they are not.
+  if (seen->homes.moved()) seen->sampling.startOver();
   judgeAlone(*seen);
   seen->verdict.took(mode_, now, moved);
 }

@@ -9,6 +9,7 @@
 #include "core/guarded.h"
 #include "core/kernel.h"
 #include "partition/homes.h"
+#include "partition/sampling.h"
 #include "partition/split.h"
 #include "partition/verdict.h"
 
@@ -50,7 +51,7 @@ class Experience {
     partition::Homes homes;
     size_t best = 0;               // the member that does it best alone
     unsigned launches = 0;         // that were divided, and measured
-    unsigned planned = 0;          // to be divided
+    partition::Sampling sampling;  // of those that are planned to be divided
     std::vector<double> unit_ns;   // of each member's parts in its last launch; 0: none
     bool tried_alone = false;      // before it was ever divided
     unsigned measuring_alone = 0;  // launches that do that now

@@ -142,5 +142,56 @@ TEST_F(SplitLaunchTest, AFailedOneIsMeasuredAgain) {
   }
 }
 
+// Each group takes as long, but in a hiccup those of the second member.
+class SharesTest : public UnifiedMachine {
+ protected:
+  void start() {
+    split = "guided";
+    compute_units = 1;
+    FakeKernelInfo kernel = stencil<0>("straight");
+    kernel.function = [this, apply = kernel.function](const FakeLaunch& launch) {
+      const uint64_t groups = launch.slice.end[0] - launch.slice.begin[0];
+      fakes->device(running_).clock().advance(groups *
+                                              (hiccup_ && running_ == 1 ? 300'000 : 100'000));
+      apply(launch);
+    };
+    UnifiedMachine::start(true, {kernel});
+    always_ = newQueue(0, SplitPolicy::always);
+    for (Ref<Buffer>& each : buffers_) each = buffer(stencil_bytes, zeros_.data());
+  }
+  // The last group of the first member's part, after a launch's end.
+  uint64_t launch(bool hiccup = false) {
+    hiccup_ = hiccup;
+    const auto event = launchOn(*always_, "straight", {buffers_[0].get(), buffers_[1].get()});
+    while (pending() > 0)
+      for (running_ = 0; running_ < 2; ++running_) fakes->device(running_).finishAny(0);
+    return dynamic_cast<const PartedCommand&>(*event).executedParts().at(0).groups.end[0];
+  }
+  void TearDown() override {
+    always_ = nullptr;
+    UnifiedMachine::TearDown();
+  }
+
+ private:
+  std::vector<uint8_t> zeros_ = std::vector<uint8_t>(stencil_bytes);
+  Ref<Queue> always_;
+  Ref<Buffer> buffers_[2];
+  size_t running_ = 0;  // the member
+  bool hiccup_ = false;
+};
+
+// Of launches that are known few are measured, but those that follow a move of the shares are.
+TEST_F(SharesTest, WhatAHiccupDidIsUndoneSoon) {
+  start();
+  for (int i = 0; i < 200; ++i) launch();
+  const uint64_t share = launch();
+  int launches = 0;
+  while (launch(true) == share && launches < 200) ++launches;
+  EXPECT_LT(launches, 130);
+  EXPECT_GT(launches, 4);
+  for (launches = 0; launch() != share && launches < 200;) ++launches;
+  EXPECT_LT(launches, 8);
+}
+
 }  // namespace
 }  // namespace weft::test
