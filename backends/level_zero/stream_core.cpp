@@ -295,7 +295,8 @@ void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   const port::Nanoseconds length = known ? ended - begun : 0;
   const port::Nanoseconds start = startOf(flight, begun, now - length);
   const port::Nanoseconds end = known ? std::min(start + length, now) : now;
-  last_end_ = end;
+  // The host may have noticed long after it.
+  if (known) last_end_ = end;
   if (flight.result == ZE_RESULT_SUCCESS) flight.result = result;
   if (flight.borrowed.to_host) finishRead(flight);
   giveBack(flight, result);

@@ -155,7 +155,7 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   std::atomic<size_t> marks_{0};    // in `queue_`
   static constexpr uint64_t no_read = std::numeric_limits<uint64_t>::max();
   std::atomic<uint64_t> oldest_read_{no_read};  // of Queue::reads
-  port::Nanoseconds last_end_ = 0;              // under `completing_`
+  port::Nanoseconds last_end_ = 0;              // that is known; under `completing_`
 };
 
 }  // namespace weft::level_zero

@@ -99,6 +99,27 @@ TEST(LevelZeroStream, TimesAreNotCutShort) {
   ahead = 0;
 }
 
+// Of one that has no times it is known only when the host noticed its end, which may be with that
+// of the next one.
+TEST(LevelZeroStream, TimesAreNotCutShortByWhatHasNone) {
+  constexpr uint64_t ns = 20'000'000;
+  std::vector<port::Diagnostic> diagnostics;
+  const std::shared_ptr<port::Device> device = softwareLevelZero()->discover(diagnostics).at(0);
+  const auto module = device->load(testImage(device->target()));
+  const auto stream = device->createStream(port::Order::in_order);
+  const auto memory = device->allocate(128, 128);
+  TestLaunch launch(*module, kernelIndex("busy"), 1);
+  launch.value(ns).memory(memory.get());
+  TestOperation untimed(launch.whole()), timed(launch.whole());
+  untimed.timed = untimed.observed = untimed.wants_start = timed.wants_start = false;
+  stream->submit(untimed);
+  stream->submit(timed);
+  EXPECT_TRUE(untimed.wait() && timed.wait());
+  EXPECT_EQ(timed.status, 0);
+  EXPECT_GE(timed.end - timed.start, ns * 9 / 10);
+  EXPECT_LE(timed.end, hostNow());
+}
+
 // Two devices of the driver, and a kernel on the first that waits until told to end.
 class LevelZeroDevices : public testing::Test {
  protected:
