@@ -16,6 +16,10 @@ constexpr port::Nanoseconds submission_time = 10'000;
 // How long the completion thread leaves it to those who submit to make a mark, and stays awake for
 // one: what it asks of the runtime would cost them a wait for the runtime's locks.
 constexpr port::Nanoseconds longest_open = 1'000'000;
+constexpr std::chrono::microseconds shortest_nap{50}, longest_nap{1000};
+// How often the runtime may refuse to make a mark, for want of memory, until the device is taken
+// for lost: some seconds.
+constexpr unsigned most_tries = 3000;
 
 }  // namespace
 
@@ -103,26 +107,40 @@ bool StreamCore::sleepUntil(const Mark& mark) noexcept {
 // several behind the same one, those that nobody needed to look at. Words alone would not tell that
 // the device is lost.
 void StreamCore::napUntil(const Mark& mark) noexcept {
-  constexpr std::chrono::microseconds shortest{50}, longest{1000};
-  auto nap = shortest;
+  auto nap = shortest_nap;
   std::optional<Mark> oldest;
   do {
     if (!hasEvent()) tryCloseBatch(Tell::by_event);
     std::this_thread::sleep_for(nap);
-    nap = std::min(2 * nap, longest);
+    nap = std::min(2 * nap, longest_nap);
     if (completeOldest(Ask::always)) return;
     oldest = oldestMark();
   } while (queued_.load() != 0 && oldest && oldest->sequence == mark.sequence);
 }
 
+// Nobody has made one yet. What the device may still be at must not end without.
+void StreamCore::markOpen(unsigned& tries) noexcept {
+  {
+    const std::unique_lock ordered(submitting_, std::try_to_lock);
+    if (ordered) tries = closeAll(Tell::by_event) ? 0 : tries + 1;
+    if (ordered && tries == 0) return;
+  }
+  if (tries >= most_tries) context->lost.store(true, std::memory_order_relaxed);
+  std::this_thread::sleep_for(tries < 10 ? shortest_nap : longest_nap);
+}
+
 void StreamCore::run() noexcept {
   const Current current(api, context->device);
+  unsigned tries = 0;
   while (waitForFlights()) {
     if (const std::optional<Mark> oldest = oldestMark(); !oldest) {
-      closeBatch(Tell::by_event);
-    } else if (!spin(*oldest)) {
-      tellStartOfOldest();
-      if (!sleepUntil(*oldest)) napUntil(*oldest);
+      markOpen(tries);
+    } else {
+      tries = 0;
+      if (!spin(*oldest)) {
+        tellStartOfOldest();
+        if (!sleepUntil(*oldest)) napUntil(*oldest);
+      }
     }
     while (completeOldest(somebodySubmits(hostNow()) ? Ask::no : Ask::always)) {
     }

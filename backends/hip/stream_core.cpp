@@ -69,8 +69,12 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   const Tell unasked = !operation.awaited ? Tell::by_word
                        : recent           ? Tell::by_fence
                                           : Tell::by_event;
-  const Mark mark = makeMark(flight, asked ? Tell::by_event : unasked);
-  push(std::move(flight), &mark);
+  Mark mark{flight.sequence, flight.end};
+  mark.timed = flight.end != nullptr;
+  const bool made = makeMark(mark, asked ? Tell::by_event : unasked);
+  // What was not recorded has the time of something else.
+  if (!mark.timed) context->timed_events.give(std::exchange(flight.end, nullptr));
+  push(std::move(flight), made ? &mark : nullptr);
 }
 
 void StreamCore::makeAwaitable(uint64_t number, HostParts& left) noexcept {
@@ -148,7 +152,8 @@ void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
     flight.base = context->clock.base(flight.submitted);
     Status status = success;
     flight.start = context->timed_events.take(status);
-    if (flight.start) api.eventRecord(flight.start, handle_);
+    if (flight.start && context->note(api.eventRecord(flight.start, handle_)) != success)
+      context->timed_events.give(std::exchange(flight.start, nullptr));
   }
   const bool held = held_ > completed_.load(std::memory_order_acquire);
   flight.status = context->note(
@@ -160,40 +165,44 @@ void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
   }
 }
 
-// Made after a failure, too: what came before has to end before this flight does. With the device
-// current.
-StreamCore::Mark StreamCore::makeMark(Flight& flight, Tell tell) noexcept {
-  Mark mark{flight.sequence};
-  mark.event = flight.end;
-  mark.timed = flight.end != nullptr;
+// Made after a failure, too: what came before has to end before this flight does. Of a lost device
+// it says so. False: for now there is nothing that could tell, while the device goes on. With the
+// device current.
+bool StreamCore::makeMark(Mark& mark, Tell tell) noexcept {
   mark.status = context->usable(success);
-  if (mark.status == success) tellBy(tell, mark);
-  return mark;
+  if (mark.status != success || tellBy(tell, mark)) return true;
+  mark.status = context->usable(success);
+  return mark.status != success;
 }
 
-void StreamCore::tellBy(Tell tell, Mark& mark) noexcept {
-  if (tell == Tell::by_word && has_word_) return writeWord(mark);
+// One way or the other.
+bool StreamCore::tellBy(Tell tell, Mark& mark) noexcept {
   mark.fence = tell == Tell::by_fence;
-  recordEvent(mark);
+  if (tell == Tell::by_word && writeWord(mark)) return true;
+  return recordEvent(mark) || (tell != Tell::by_word && writeWord(mark));
 }
 
-void StreamCore::recordEvent(Mark& mark) noexcept {
-  if (!mark.event) mark.event = poolOf(mark).take(mark.status);
-  if (mark.event) mark.status = api.eventRecord(mark.event, handle_);
-  context->note(mark.status);
-  fenced_ = mark.sequence;
-  if (!mark.fence) event_recorded_ = mark.sequence;
-  if (mark.status == success || mark.timed) return;
-  poolOf(mark).give(mark.event);
+bool StreamCore::recordEvent(Mark& mark) noexcept {
+  Status status = success;
+  if (!mark.event) mark.event = poolOf(mark).take(status);
+  if (mark.event) status = api.eventRecord(mark.event, handle_);
+  if (context->note(status) == success) {
+    fenced_ = mark.sequence;
+    if (!mark.fence) event_recorded_ = mark.sequence;
+    return true;
+  }
+  if (!mark.timed) poolOf(mark).give(mark.event);
   mark.event = nullptr;
+  mark.fence = mark.timed = false;
+  return false;
 }
 
-// Or an event, where the device cannot.
-void StreamCore::writeWord(Mark& mark) noexcept {
+bool StreamCore::writeWord(const Mark& mark) noexcept {
+  if (!has_word_ || word_written_.load(std::memory_order_relaxed) == mark.sequence) return false;
   const Status status = context->note(
       api.streamWriteValue32(handle_, word_.device, static_cast<uint32_t>(mark.sequence), 0));
-  if (status != success) return recordEvent(mark);
-  word_written_.store(mark.sequence, std::memory_order_release);
+  if (status == success) word_written_.store(mark.sequence, std::memory_order_release);
+  return status == success;
 }
 
 void StreamCore::closeBatch(Tell tell) noexcept {
@@ -209,18 +218,20 @@ bool StreamCore::tryCloseBatch(Tell tell) noexcept {
   return ordered.owns_lock();
 }
 
-// Under `submitting_`.
-void StreamCore::closeAll(Tell tell) noexcept {
+// Under `submitting_`. False: no mark could be made.
+bool StreamCore::closeAll(Tell tell) noexcept {
   const uint64_t word = word_written_.load(std::memory_order_relaxed);
   if ((tell == Tell::by_word ? word : tell == Tell::by_event ? event_recorded_ : fenced_) == last())
-    return;
+    return true;
   const Current current(api, context->device);
+  const Status status = context->usable(context->note(current.status()));
   Mark mark{last()};
-  mark.status = context->usable(current.status());
-  if (mark.status == success) tellBy(tell, mark);
+  if (status != success && status != device_lost) return false;
+  if (!makeMark(mark, tell)) return false;
   auto locked = queue_.lock();
   locked->marks.push_back(mark);
   marks_.fetch_add(1, std::memory_order_release);
+  return true;
 }
 
 void StreamCore::push(Flight&& flight, const Mark* mark) {

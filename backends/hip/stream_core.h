@@ -88,7 +88,7 @@ class StreamCore {
     EventHandle event = nullptr;
     bool fence = false;       // the event is one
     bool timed = false;       // the event is its flight's, and timed
-    Status status = success;  // else it could not be made, and nothing will tell
+    Status status = success;  // else the device was lost before, and nothing will tell
 
     bool canBeAsked() const { return event && status == success; }
     bool wakes() const { return canBeAsked() && !fence; }
@@ -117,11 +117,11 @@ class StreamCore {
   void noteWait(uint64_t id, uint64_t number) noexcept;
   Status runBehind(const Flight& flight, const HostParts& left) noexcept;
   void enqueue(Flight& flight, const HostParts& left) noexcept;
-  void closeAll(Tell tell) noexcept;
-  Mark makeMark(Flight& flight, Tell tell) noexcept;
-  void tellBy(Tell tell, Mark& mark) noexcept;
-  void writeWord(Mark& mark) noexcept;
-  void recordEvent(Mark& mark) noexcept;
+  bool closeAll(Tell tell) noexcept;
+  bool makeMark(Mark& mark, Tell tell) noexcept;
+  bool tellBy(Tell tell, Mark& mark) noexcept;
+  bool writeWord(const Mark& mark) noexcept;
+  bool recordEvent(Mark& mark) noexcept;
   EventPool& poolOf(const Mark& mark) const noexcept {
     return mark.fence ? context->fence_events : context->plain_events;
   }
@@ -146,6 +146,7 @@ class StreamCore {
   bool spin(const Mark& mark) noexcept;
   bool sleepUntil(const Mark& mark) noexcept;
   void napUntil(const Mark& mark) noexcept;
+  void markOpen(unsigned& tries) noexcept;
 
   const StreamOptions options_;
   const bool has_word_;

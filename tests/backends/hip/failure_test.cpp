@@ -233,6 +233,86 @@ TEST_P(FailureTest, ALostDevicesOldWordIsNotAwaited) {
   }
 }
 
+// A runtime that has no memory for what tells of ends, for as long as it is asked to.
+class WithoutMarks {
+ public:
+  explicit WithoutMarks(hip::Api& api) : api_(api), usual_(api) {
+    real = usual_;
+    events = words = false;
+    api.eventCreateWithFlags = [](hip::EventHandle* event, unsigned flags) {
+      return events ? hip::out_of_memory : real.eventCreateWithFlags(event, flags);
+    };
+    api.eventRecord = [](hip::EventHandle event, hip::StreamHandle stream) {
+      return events ? hip::out_of_memory : real.eventRecord(event, stream);
+    };
+    api.streamWriteValue32 = [](hip::StreamHandle stream, void* at, uint32_t value,
+                                unsigned flags) {
+      return words ? hip::out_of_memory : real.streamWriteValue32(stream, at, value, flags);
+    };
+  }
+  ~WithoutMarks() { api_ = usual_; }
+  WithoutMarks(const WithoutMarks&) = delete;
+  WithoutMarks& operator=(const WithoutMarks&) = delete;
+
+  static inline std::atomic<bool> events, words;  // those that cannot be had
+
+ private:
+  static inline hip::Api real{};
+  hip::Api& api_;
+  const hip::Api usual_;
+};
+
+// What it uses would else be given to others.
+TEST_P(FailureTest, AnOperationDoesNotEndForWantOfAMark) {
+  if (!device->context()->api.streamWriteValue32) GTEST_SKIP() << "marks are events alone";
+  const WithoutMarks without(device->context()->runtime->provider->api);
+  for (const bool words : {true, false}) {
+    auto other = device->createInOrderStream({}), third = device->createInOrderStream({});
+    RunningKernel kernel(*device, *module);
+    TestOperation running(kernel.launch()), next, dependent;
+    running.wants_start = false;
+    const port::Operation* const behind[] = {&running};
+    dependent.behind = behind;
+    WithoutMarks::events = true;
+    WithoutMarks::words = !words;
+    other->submit(running);
+    other->submit(next);
+    kernel.awaitBegin();
+    third->submit(dependent);
+    ASSERT_TRUE(!words || dependent.wait());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(running.isFinished() || next.isFinished());
+    WithoutMarks::words = false;
+    if (!words) WithoutMarks::events = false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_FALSE(running.isFinished() || next.isFinished());
+    kernel.end();
+    ASSERT_TRUE(running.wait() && next.wait() && dependent.wait());
+    EXPECT_EQ(running.status, 0);
+    EXPECT_EQ(next.status, 0);
+    EXPECT_LT(dependent.status, 0);  // it could not be told to wait
+    other = nullptr;
+    third = nullptr;
+    WithoutMarks::events = false;
+  }
+}
+
+// A runtime that refuses for ever is not waited for as long.
+TEST_P(FailureTest, ADeviceThatTakesNoMarksIsLostInTheEnd) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
+  const WithoutMarks without(device->context()->runtime->provider->api);
+  auto other = device->createInOrderStream({});
+  RunningKernel kernel(*device, *module);
+  TestOperation running(kernel.launch());
+  WithoutMarks::events = WithoutMarks::words = true;
+  other->submit(running);
+  EXPECT_TRUE(running.wait());
+  EXPECT_EQ(running.status, CL_DEVICE_NOT_AVAILABLE);
+  EXPECT_TRUE(device->context()->lost);
+  kernel.end();
+  other = nullptr;  // before the memory: the kernel runs to its end
+}
+
 // A kernel's fault ends the context for the process, so this runs only when asked for alone.
 TEST_P(FailureTest, AKernelsFaultIsAStatus) {
   if (GetParam() == Subject::software || !std::getenv("WEFT_TEST_LOSE_GPU"))
