@@ -12,12 +12,20 @@ constexpr port::Nanoseconds assist_alone = 20'000;
 // How often it asks the runtime beside looking at words, and whether the device is lost.
 constexpr port::Nanoseconds assist_query_interval = 3'000, assist_lost_interval = 60'000;
 
+using Cores = std::span<const std::shared_ptr<StreamCore>>;
+
+// Those of the bits in `open`; what is left of them is of streams to which somebody submits now.
+void close(Cores cores, unsigned& open, StreamCore::Tell tell) noexcept {
+  for (size_t i = 0; open >> i != 0; ++i)
+    if ((open >> i & 1) && cores[i]->tryCloseBatch(tell)) open &= ~(1u << i);
+}
+
 // finished() may destroy the stream meanwhile, so these are the caller's references.
-void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
-               const std::function<bool()>& done) noexcept {
+void assistAll(Cores cores, const std::function<bool()>& done) noexcept {
   if (done()) return;
   const Current current(cores.front()->api, cores.front()->context->device);
-  for (const auto& core : cores) core->closeBatch(StreamCore::Tell::by_word);
+  const unsigned all = (1u << cores.size()) - 1;
+  unsigned for_caller = all, for_thread = 0;
   port::Nanoseconds now = hostNow();
   port::Nanoseconds give_up = now + assist_patience, ask_at = now + assist_query_interval;
   port::Nanoseconds prepare_at = now + assist_alone, ask_all_at = now + assist_lost_interval;
@@ -25,6 +33,8 @@ void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
     const StreamCore::Ask ask = now >= ask_all_at ? StreamCore::Ask::always
                                 : now >= ask_at   ? StreamCore::Ask::where_no_word
                                                   : StreamCore::Ask::no;
+    close(cores, for_caller, StreamCore::Tell::by_word);
+    close(cores, for_thread, StreamCore::Tell::by_event);
     bool completed = false;
     for (const auto& core : cores) completed |= core->completeOldest(ask);
     if (!completed) __builtin_ia32_pause();
@@ -33,7 +43,7 @@ void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
     if (ask == StreamCore::Ask::always) ask_all_at = now + assist_lost_interval;
     if (completed) give_up = now + assist_patience;
     if (now < prepare_at) continue;
-    for (const auto& core : cores) core->closeBatch(StreamCore::Tell::by_event);
+    for_thread = all;
     prepare_at = give_up + assist_patience;
   }
 }

@@ -81,13 +81,8 @@ bool StreamCore::spin(const Mark& mark) noexcept {
   return completeOldest(Ask::always);
 }
 
-// By an event of the same operation, which is made if nothing has come behind that yet. False:
-// there is none.
+// By an event of the same operation. False: there is none.
 bool StreamCore::sleepUntil(const Mark& mark) noexcept {
-  if (!mark.wakes()) {
-    const std::lock_guard ordered(submitting_);
-    if (last() == mark.sequence) closeAll(Tell::by_event);
-  }
   EventHandle event = nullptr;
   {
     auto locked = queue_.lock();
@@ -103,14 +98,20 @@ bool StreamCore::sleepUntil(const Mark& mark) noexcept {
   return true;
 }
 
+// An event to sleep on, if nothing has come behind the operation yet; or one to ask whether the
+// device is lost, which words alone would not tell.
+void StreamCore::prepareSleep(const Mark& mark) noexcept {
+  if (!mark.wakes() && (last() == mark.sequence || !hasEvent())) tryCloseBatch(Tell::by_event);
+}
+
 // A later mark's event may take any time longer. The mark may stay when its operation has ended: of
-// several behind the same one, those that nobody needed to look at. Words alone would not tell that
-// the device is lost.
-void StreamCore::napUntil(const Mark& mark) noexcept {
+// several behind the same one, those that nobody needed to look at.
+void StreamCore::awaitEnd(const Mark& mark) noexcept {
   auto nap = shortest_nap;
   std::optional<Mark> oldest;
   do {
-    if (!hasEvent()) tryCloseBatch(Tell::by_event);
+    prepareSleep(mark);
+    if (sleepUntil(mark)) return;
     std::this_thread::sleep_for(nap);
     nap = std::min(2 * nap, longest_nap);
     if (completeOldest(Ask::always)) return;
@@ -139,7 +140,7 @@ void StreamCore::run() noexcept {
       tries = 0;
       if (!spin(*oldest)) {
         tellStartOfOldest();
-        if (!sleepUntil(*oldest)) napUntil(*oldest);
+        awaitEnd(*oldest);
       }
     }
     while (completeOldest(somebodySubmits(hostNow()) ? Ask::no : Ask::always)) {

@@ -145,7 +145,8 @@ class StreamCore {
   bool hasEvent() noexcept;
   bool spin(const Mark& mark) noexcept;
   bool sleepUntil(const Mark& mark) noexcept;
-  void napUntil(const Mark& mark) noexcept;
+  void prepareSleep(const Mark& mark) noexcept;
+  void awaitEnd(const Mark& mark) noexcept;
   void markOpen(unsigned& tries) noexcept;
 
   const StreamOptions options_;

@@ -8,7 +8,7 @@
 
 #include "backends/hip/errors.h"
 #include "core/error.h"
-#include "tests/backends/hip/hip_test.h"
+#include "tests/backends/hip/running_kernel.h"
 
 namespace weft::test {
 namespace {
@@ -32,32 +32,6 @@ TEST(ErrorsTest, WhatTheDriverKeepsReturningLosesTheDevice) {
   for (const hip::Status status : {hip::success, hip::out_of_memory, hip::not_ready, 999})
     EXPECT_FALSE(hip::losesDevice(status)) << status;
 }
-
-// A kernel that runs until it is told to end, also on a device that is lost.
-class RunningKernel {
- public:
-  RunningKernel(hip::Device& device, port::Module& module)
-      : page_(std::aligned_alloc(bytes, bytes), std::free),
-        words_(new(page_.get()) std::atomic<uint32_t>[2]{}),
-        memory_(device.import(page_.get(), bytes)),
-        launch_(module, "await", {1, 1, 1}, {1, 1, 1}) {
-    launch_.memory(memory_.get());
-  }
-  port::Launch launch() const { return launch_.whole(); }
-  void awaitBegin() const {
-    for (int i = 0; i < 60'000 && words_[1].load() == 0; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    ASSERT_NE(words_[1].load(), 0u);
-  }
-  void end() { words_[0].store(1); }
-
- private:
-  static constexpr size_t bytes = 4096;
-  std::unique_ptr<void, decltype(&std::free)> page_;
-  std::atomic<uint32_t>* words_;
-  std::unique_ptr<port::Memory> memory_;
-  GpuLaunchCase launch_;
-};
 
 TEST_P(FailureTest, AFailedOperationDoesNotStopTheNext) {
   if (GetParam() == Subject::gpu) GTEST_SKIP() << "needs a runtime that fails on demand";
@@ -196,7 +170,7 @@ TEST_P(FailureTest, ALostDevicesWordIsNotAwaited) {
   stream->submit(flying);
   int asked = 0;
   stream->assist([&] {
-    if (++asked == 2) softwareGpuFaults().lost = true;  // the word is awaited now
+    if (++asked == 3) softwareGpuFaults().lost = true;  // the word is awaited now
     return flying.isFinished();
   });
   ASSERT_TRUE(flying.wait());
