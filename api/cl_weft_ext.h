@@ -17,7 +17,8 @@ extern "C" {
 /* What one device did for one context since the context was created. */
 typedef struct {
   cl_ulong commands;  /* commands that ended on the device; transfers are counted apart */
-  cl_ulong busy_ns;   /* sum of their execution times, nanoseconds */
+  cl_ulong busy_ns;   /* nanoseconds for which it had any, what several did at once counted once;
+                       * of one that nobody times from its submission until its end was noticed */
   cl_ulong bytes_in;  /* bytes that migration brought to the device's memory */
   cl_ulong bytes_out; /* bytes that migration took from the device's memory */
   cl_ulong transfers; /* transfers into the device's memory, which the runtime added by itself */

@@ -286,6 +286,7 @@ bool Command::endIsWanted() const {
 
 void Command::submit() noexcept {
   submitted_ = true;
+  if (queue()) counters_->work.submitted();
   wants_start = hasCallbacks();
   awaited = isAwaited();
   observed = timed || endIsWanted();
@@ -318,10 +319,7 @@ void Command::finished(port::OperationStatus status, port::Nanoseconds start,
   const RuntimeScope scope;
   times_.started.store(start, std::memory_order_relaxed);
   times_.ended.store(end, std::memory_order_relaxed);
-  if (queue()) {  // transfers are counted apart
-    counters_->commands.fetch_add(1, std::memory_order_relaxed);
-    counters_->busy_ns.fetch_add(end - start, std::memory_order_relaxed);
-  }
+  if (queue()) counters_->work.ended(start, end);  // transfers are counted apart
   if (status < 0) report(status, whyDeviceFailed(status));
   if (status < 0) failure_ = status;
   ran_ = true;

@@ -10,7 +10,7 @@ namespace weft {
 
 struct DeviceStatistics {
   cl_ulong commands = 0;
-  cl_ulong busy_ns = 0;    // sum of the commands' execution times
+  cl_ulong busy_ns = 0;    // during which there were any: DeviceWork
   cl_ulong bytes_in = 0;   // moved to the device's memory space by migration
   cl_ulong bytes_out = 0;  // moved from it
   cl_ulong transfers = 0;  // into it

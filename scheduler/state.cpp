@@ -68,9 +68,13 @@ std::unique_ptr<ContextState> makeContextState(Context& context) {
 DeviceStatistics statistics(const Context& context, const Device& device) {
   const DeviceCounters& counters = State::of(context).counters(device);
   constexpr auto order = std::memory_order_relaxed;
-  return {counters.commands.load(order),  counters.busy_ns.load(order),
-          counters.bytes_in.load(order),  counters.bytes_out.load(order),
-          counters.transfers.load(order), counters.evictions.load(order)};
+  const auto [commands, busy_ns] = counters.work.total();
+  return {commands,
+          busy_ns,
+          counters.bytes_in.load(order),
+          counters.bytes_out.load(order),
+          counters.transfers.load(order),
+          counters.evictions.load(order)};
 }
 
 }  // namespace weft

@@ -13,6 +13,7 @@
 #include "scheduler/callback_thread.h"
 #include "scheduler/context_state.h"
 #include "scheduler/device_memory.h"
+#include "scheduler/device_work.h"
 
 namespace weft {
 
@@ -20,8 +21,8 @@ class Queue;
 
 // Counted with relaxed order: read for reports only.
 struct DeviceCounters {
-  std::atomic<uint64_t> commands{0}, busy_ns{0}, bytes_in{0}, bytes_out{0}, transfers{0},
-      evictions{0};
+  DeviceWork work;  // without transfers
+  std::atomic<uint64_t> bytes_in{0}, bytes_out{0}, transfers{0}, evictions{0};
 };
 
 // Thread-safe.

@@ -56,6 +56,24 @@ TEST_F(QueueTest, OutOfOrderKeepsToWaitLists) {
   EXPECT_TRUE(second->done());
 }
 
+TEST_F(QueueTest, TimeThatADeviceIsBusyCountsOnce) {
+  constexpr uint64_t second = 1'000'000'000;
+  const auto busy = [&] { return statistics(platform.context(), platform.device(0)).busy_ns; };
+  for (const uint64_t before : {uint64_t{0}, 2 * second}) {
+    for (int i = 0; i < 4; ++i) fill(*out_of_order);
+    while (fake.start()) {
+    }
+    EXPECT_EQ(busy(), before);
+    for (const uint64_t seconds : {1, 2}) {
+      fake.clock().advance(second);
+      for (int i = 0; i < 2; ++i) fake.finish();
+      EXPECT_EQ(busy(), before + seconds * second);
+    }
+    fake.clock().advance(second);  // with nothing to do
+  }
+  EXPECT_EQ(statistics(platform.context(), platform.device(0)).commands, 8u);
+}
+
 TEST_F(QueueTest, MarkerWaitsForAllBeforeItAndHoldsUpNothing) {
   const auto before = fill(*out_of_order);
   const auto marker = enqueueMarker(*out_of_order, {});
