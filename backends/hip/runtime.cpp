@@ -1,5 +1,7 @@
 #include "backends/hip/runtime.h"
 
+#include <algorithm>
+
 #include "backends/hip/errors.h"
 
 namespace weft::hip {
@@ -66,13 +68,18 @@ WordPool::~WordPool() {
     api_.extMallocWithFlags ? api_.free(block) : api_.hostFree(block);
 }
 
+void WordPool::add(Words& words, HostWord word) {
+  word.release(0);
+  words.free.push_back({word, 0});
+}
+
 void WordPool::grow(Words& words) {
   void* host = nullptr;
   if (api_.extMallocWithFlags) {
     check(api_, api_.extMallocWithFlags(&host, sizeof(uint64_t), malloc_signal_memory),
           "a word to wait for");
     words.blocks.push_back(host);
-    words.free.push_back({static_cast<uint32_t*>(host), host});
+    add(words, {static_cast<uint32_t*>(host), host});
     return;
   }
   check(api_, api_.hostMalloc(&host, word_block_bytes, host_portable | host_mapped),
@@ -82,20 +89,27 @@ void WordPool::grow(Words& words) {
   check(api_, api_.hostGetDevicePointer(&device, host, 0), "the address of a word");
   for (size_t at = 0; at < word_block_bytes; at += word_stride) {
     auto* const word = static_cast<std::byte*>(host) + at;
-    words.free.push_back({reinterpret_cast<uint32_t*>(word), static_cast<std::byte*>(device) + at});
+    add(words, {reinterpret_cast<uint32_t*>(word), static_cast<std::byte*>(device) + at});
   }
 }
 
 HostWord WordPool::take() {
   auto words = words_.lock();
-  if (words->free.empty()) grow(*words);
-  HostWord word = words->free.back();
+  auto found = std::ranges::find_if(words->free, &Given::settled);
+  if (found == words->free.end()) {
+    grow(*words);
+    found = words->free.end() - 1;
+  }
+  HostWord word = found->word;
+  *found = words->free.back();
   words->free.pop_back();
   word.release(0);
   return word;
 }
 
-void WordPool::give(HostWord word) noexcept { words_.lock()->free.push_back(word); }
+void WordPool::give(HostWord word, uint32_t last) noexcept {
+  words_.lock()->free.push_back({word, last});
+}
 
 StagingPool::~StagingPool() {
   const Current current(api_, 0);

@@ -61,14 +61,21 @@ class WordPool {
   ~WordPool();
   // A word of value 0. Throws. With the runtime's context current.
   HostWord take();
-  void give(HostWord word) noexcept;
+  // It is taken again only when it has the value of the `last` write, which may be under way.
+  void give(HostWord word, uint32_t last) noexcept;
 
  private:
+  struct Given {
+    HostWord word;
+    uint32_t last = 0;
+    bool settled() const noexcept { return word.value() == last; }
+  };
   struct Words {
-    std::vector<HostWord> free;
+    std::vector<Given> free;
     std::vector<void*> blocks;
   };
   void grow(Words& words);
+  static void add(Words& words, HostWord word);
 
   const Api& api_;
   Guarded<Words> words_;

@@ -40,7 +40,8 @@ StreamCore::~StreamCore() {
     if (!mark.timed) poolOf(mark).give(mark.event);
   api.streamDestroy(handle_);
   station_.close(*context);
-  if (has_word_) context->runtime->words.give(word_);
+  // An event may have told of the end, and the device be yet to write.
+  if (has_word_) context->runtime->words.give(word_, static_cast<uint32_t>(word_written_.load()));
 }
 
 void StreamCore::submit(port::Operation& operation) noexcept {

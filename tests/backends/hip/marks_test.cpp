@@ -66,6 +66,48 @@ TEST_P(MarksTest, AnEndIsToldWhileSomebodyCannotSubmit) {
   }
 }
 
+// Which another mark told of before the device came to it.
+TEST_P(MarksTest, AWordIsNotAnothersBeforeItIsWritten) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "holds back what a software GPU would write";
+  static std::atomic<uint32_t*> word;
+  static std::atomic<uint32_t> value;
+  static std::atomic<bool> holds_back;
+  static decltype(hip::Api::streamWriteValue32) write;
+  hip::Api& api = device->context()->runtime->provider->api;
+  write = api.streamWriteValue32;
+  holds_back = true;
+  word = nullptr;
+  api.streamWriteValue32 = [](hip::StreamHandle on, void* at, uint32_t number, unsigned flags) {
+    if (!holds_back) return write(on, at, number, flags);
+    value = number;
+    word = static_cast<uint32_t*>(at);
+    return hip::success;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto other = device->createInOrderStream({});
+    RunningKernel kernel(*device, *module);
+    TestOperation running(kernel.launch());
+    other->submit(running);
+    kernel.awaitBegin();
+    if (holds_back) {
+      int asked = 0;
+      other->assist([&] {
+        if (++asked == 3) kernel.end();  // the word was asked for
+        return running.isFinished();
+      });
+      holds_back = false;
+    } else {
+      ASSERT_NE(word.load(), nullptr);
+      std::atomic_ref<uint32_t>(*word).store(value);
+      other->assist([&] { return running.isFinished(); });
+      EXPECT_FALSE(running.isFinished());
+      kernel.end();
+    }
+    ASSERT_TRUE(running.wait());
+  }
+  api.streamWriteValue32 = write;
+}
+
 INSTANTIATE_TEST_SUITE_P(Hip, MarksTest, ::testing::Values(Subject::software, Subject::gpu),
                          subjectName);
 

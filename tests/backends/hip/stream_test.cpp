@@ -128,7 +128,7 @@ TEST_P(StreamTest, AStreamWaitsForAWordOfTheHost) {
   word.release(3);
   ASSERT_TRUE(operation.wait());
   EXPECT_EQ(contents<uint32_t>(*memory, 1)[0], 1u);
-  device->context()->runtime->words.give(word);
+  device->context()->runtime->words.give(word, 3);
 }
 
 TEST_P(StreamTest, AnOperationRunsBehindOneOfAnotherStream) {
