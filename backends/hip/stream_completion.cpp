@@ -81,6 +81,49 @@ bool StreamCore::spin(const Mark& mark) noexcept {
   return completeOldest(Ask::always);
 }
 
+// Of an operation up to the mark: the first that has yet to be told its start.
+const StreamCore::Flight* StreamCore::openStart(const Queue& queue, const Mark& mark) noexcept {
+  for (const Flight& flight : queue.flights) {
+    if (flight.sequence > mark.sequence) return nullptr;
+    if (flight.startIsOpen()) return &flight;
+  }
+  return nullptr;
+}
+
+// Before the end comes the start, where somebody wants to know it. False: it could not be told,
+// others completing operations just then.
+bool StreamCore::awaitStart(const Mark& mark) noexcept {
+  EventHandle start = nullptr;
+  uint64_t sequence = 0;
+  {
+    auto locked = queue_.lock();
+    const Flight* const flight = openStart(*locked, mark);
+    if (!flight) return true;
+    start = flight->start;
+    sequence = flight->sequence;
+    ++locked->readers;
+  }
+  const Status status = context->note(api.eventSynchronize(start));
+  endReading(*queue_.lock());
+  if (status != success) return true;
+  if (completing_.exchange(true)) return false;
+  {
+    // All before it have ended, and there is no mark of theirs.
+    auto locked = queue_.lock();
+    const bool all_taken =
+        locked->flights.empty() || locked->flights.front().sequence > locked->ended;
+    if (all_taken && locked->ended + 1 < sequence) {
+      locked->ended = sequence - 1;
+      locked->ended_status = success;
+    }
+  }
+  completing_.store(false);
+  while (completeOldest(Ask::no)) {
+  }
+  tellStartOfOldest();
+  return !openStart(*queue_.lock(), mark);
+}
+
 // By an event of the same operation. False: there is none.
 bool StreamCore::sleepUntil(const Mark& mark) noexcept {
   EventHandle event = nullptr;
@@ -111,7 +154,7 @@ void StreamCore::awaitEnd(const Mark& mark) noexcept {
   std::optional<Mark> oldest;
   do {
     prepareSleep(mark);
-    if (sleepUntil(mark)) return;
+    if (awaitStart(mark) && sleepUntil(mark)) return;
     std::this_thread::sleep_for(nap);
     nap = std::min(2 * nap, longest_nap);
     if (completeOldest(Ask::always)) return;
@@ -138,10 +181,7 @@ void StreamCore::run() noexcept {
       markOpen(tries);
     } else {
       tries = 0;
-      if (!spin(*oldest)) {
-        tellStartOfOldest();
-        awaitEnd(*oldest);
-      }
+      if (!spin(*oldest)) awaitEnd(*oldest);
     }
     while (completeOldest(somebodySubmits(hostNow()) ? Ask::no : Ask::always)) {
     }

@@ -379,8 +379,8 @@ void StreamCore::complete(Flight& flight, Status status) noexcept {
   if (flight.status == success) flight.status = status;
   if (flight.borrowed.last_part && flight.status == success) flight.borrowed.last_part->run();
   completed_.store(flight.sequence, std::memory_order_release);
-  context->timed_events.give(flight.start);
-  if (flight.end) giveBack(*queue_.lock(), flight.end, context->timed_events);
+  for (EventHandle event : {flight.start, flight.end})
+    if (event) giveBack(*queue_.lock(), event, context->timed_events);
   hip::giveBack(*context, flight.borrowed);
   if (flight.operation->wants_start && flight.told_start == 0) flight.operation->started(start);
   flight.operation->finished(operationStatus(flight.status), start, end);
@@ -409,8 +409,7 @@ void StreamCore::tellStartOfOldest() noexcept {
     // `completing_` takes one out.
     if (!locked->flights.empty()) flight = &locked->flights.front();
   }
-  if (flight && flight->operation->wants_start && flight->base && flight->start &&
-      flight->told_start == 0 && api.eventQuery(flight->start) == success) {
+  if (flight && flight->startIsOpen() && api.eventQuery(flight->start) == success) {
     flight->told_start =
         startOf(*flight, context->clock.time(*flight->base, flight->start), hostNow());
     flight->operation->started(flight->told_start);

@@ -80,6 +80,8 @@ class StreamCore {
     uint64_t sequence = 0;
     port::Nanoseconds told_start = 0;
     Borrowed borrowed;
+
+    bool startIsOpen() const { return operation->wants_start && base && start && told_start == 0; }
   };
 
   // Behind the flights up to `sequence`.
@@ -144,6 +146,8 @@ class StreamCore {
   std::optional<Mark> oldestMark() noexcept;
   bool hasEvent() noexcept;
   bool spin(const Mark& mark) noexcept;
+  static const Flight* openStart(const Queue& queue, const Mark& mark) noexcept;
+  bool awaitStart(const Mark& mark) noexcept;
   bool sleepUntil(const Mark& mark) noexcept;
   void prepareSleep(const Mark& mark) noexcept;
   void awaitEnd(const Mark& mark) noexcept;

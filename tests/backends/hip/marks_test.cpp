@@ -108,6 +108,38 @@ TEST_P(MarksTest, AWordIsNotAnothersBeforeItIsWritten) {
   api.streamWriteValue32 = write;
 }
 
+// And the end of what came before, though nobody has asked for that.
+TEST_P(MarksTest, AStartThatComesLateIsToldBeforeTheEnd) {
+  hip::HostWord word;
+  {
+    const hip::Current current(device->context()->api, 0);
+    word = device->context()->runtime->words.take();
+  }
+  for (const bool follows : {false, true}) {
+    auto other = device->createInOrderStream({.spin_ns = 0});
+    RunningKernel kernel(*device, *module);
+    TestOperation before, running(kernel.launch());
+    before.timed = before.observed = before.wants_start = false;
+    word.release(0);
+    ASSERT_EQ(other->wait(word, 1), hip::success);
+    if (follows) other->submit(before);
+    other->submit(running);
+    std::this_thread::sleep_for(20ms);  // nobody looks at it any more
+    EXPECT_EQ(running.starts, 0);
+    word.release(1);
+    kernel.awaitBegin();
+    for (int i = 0; i < 2000 && running.starts == 0; ++i) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(running.starts, 1);
+    EXPECT_EQ(before.isFinished(), follows);
+    EXPECT_FALSE(running.isFinished());
+    kernel.end();
+    ASSERT_TRUE(running.wait());
+    EXPECT_EQ(running.starts, 1);
+    EXPECT_EQ(running.start, running.start_told);
+  }
+  device->context()->runtime->words.give(word, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Hip, MarksTest, ::testing::Values(Subject::software, Subject::gpu),
                          subjectName);
 
