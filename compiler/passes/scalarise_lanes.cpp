@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -29,15 +30,33 @@ bool onlyLanesLoop(const llvm::LoopInfo& loops) {
 
 constexpr double call_cost = 20;  // of arithmetic
 
+// What a loop computes from what it loads, which is not how it makes addresses.
+class LoadedData {
+ public:
+  explicit LoadedData(const llvm::Loop& loop) {
+    for (const llvm::BasicBlock* block : loop.blocks())
+      for (const llvm::Instruction& instruction : *block)
+        if (llvm::isa<llvm::LoadInst>(instruction) ||
+            llvm::any_of(instruction.operands(),
+                         [&](const llvm::Use& operand) { return made_.contains(operand.get()); }))
+          made_.insert(&instruction);
+  }
+  bool makes(const llvm::Instruction& instruction) const { return made_.contains(&instruction); }
+
+ private:
+  llvm::SmallPtrSet<const llvm::Value*, 32> made_;
+};
+
 // What takes part in it by its elements: not what names parts of vectors or makes addresses.
-llvm::Type* elementwiseType(const llvm::Instruction& instruction) {
+llvm::Type* elementwiseType(const llvm::Instruction& instruction, const LoadedData& data) {
   if (llvm::getLoadStorePointerOperand(&instruction))
     return llvm::getLoadStoreType(const_cast<llvm::Instruction*>(&instruction));
   llvm::Type* const type = instruction.getType();
   const bool takes_part = llvm::isa<llvm::UnaryOperator, llvm::BinaryOperator, llvm::CastInst,
                                     llvm::CallInst, llvm::SelectInst>(instruction) &&
                           !llvm::isa<llvm::BitCastInst>(instruction) &&
-                          (type->isVectorTy() || type->isFloatingPointTy());
+                          (type->isVectorTy() || type->isFloatingPointTy() ||
+                           (type->isIntegerTy() && data.makes(instruction)));
   return takes_part ? type : nullptr;
 }
 
@@ -68,9 +87,10 @@ bool paysApart(const llvm::LoopInfo& loops, double register_bits) {
   double largest = 8;
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
     if (!loop->isInnermost()) continue;
+    const LoadedData data(*loop);
     for (const llvm::BasicBlock* block : loop->blocks())
       for (const llvm::Instruction& instruction : *block)
-        if (llvm::Type* type = elementwiseType(instruction)) {
+        if (llvm::Type* type = elementwiseType(instruction, data)) {
           taking_part.emplace_back(&instruction, type);
           if (type->isVectorTy()) largest = std::max<double>(largest, type->getScalarSizeInBits());
         }
