@@ -20,7 +20,6 @@ namespace weft::cpu {
 namespace {
 
 constexpr uint64_t kib = 1 << 10, mib = 1 << 20;
-constexpr size_t max_work_group = 4096;
 // The most that OpenCL's full profile asks of any device: see CL_DEVICE_MAX_MEM_ALLOC_SIZE,
 // _MAX_CONSTANT_BUFFER_SIZE, _MAX_CONSTANT_ARGS and _MAX_PARAMETER_SIZE for the minima.
 constexpr uint64_t minimum_allocation = 128 * mib;
@@ -162,10 +161,11 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   describeProcessor(c, processors(units));
   describeMemory(c, topology.caches(units), memoryBytes(topology, units), settings.memory_limit);
   describeSoftwareImages(c);
-  c.max_work_group_size = max_work_group;
-  c.max_work_item_sizes = {max_work_group, max_work_group, max_work_group};
+  c.max_work_group_size = port::cpu_max_work_group_size;
+  c.max_work_item_sizes = {port::cpu_max_work_group_size, port::cpu_max_work_group_size,
+                           port::cpu_max_work_group_size};
   c.preferred_work_group_multiple = vectorLanes(target);
-  c.max_sub_groups = max_work_group / port::cpu_sub_group_sizes.front();
+  c.max_sub_groups = port::cpu_max_work_group_size / port::cpu_sub_group_sizes.front();
   c.sub_group_sizes.assign(port::cpu_sub_group_sizes.begin(), port::cpu_sub_group_sizes.end());
   c.fp64 = true;
   c.rounds_divide_sqrt = true;

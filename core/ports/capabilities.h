@@ -32,6 +32,7 @@ inline constexpr MemorySpace host_space = 0;
 // What a sub-group of the CPU device may be: lanes that follow each other, so any size would do.
 inline constexpr std::array<uint32_t, 3> cpu_sub_group_sizes = {8, 16, 32};
 inline constexpr uint32_t cpu_sub_group_size = 16;  // where a kernel does not ask for one
+inline constexpr size_t cpu_max_work_group_size = 4096;
 // A warp; a wave, or half of one.
 inline constexpr uint32_t gpu_sub_group_size = 32;
 

@@ -9,6 +9,7 @@
 
 #include "compiler/passes/regions.h"
 #include "compiler/passes/simd/lane_arrays.h"
+#include "core/ports/capabilities.h"
 
 namespace weft::compiler {
 namespace {
@@ -26,6 +27,13 @@ LaneShape linearShape(int64_t stride) {
 }
 
 bool canBeLinear(const llvm::Type* type) { return type->isIntegerTy() || type->isPointerTy(); }
+
+// Does the operation give the extended result for extended operands?
+bool commutesWithExtension(const Value* value, bool is_signed) {
+  if (auto* either = llvm::dyn_cast<llvm::PossiblyDisjointInst>(value)) return either->isDisjoint();
+  auto* operation = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(value);
+  return operation && (is_signed ? operation->hasNoSignedWrap() : operation->hasNoUnsignedWrap());
+}
 
 }  // namespace
 
@@ -227,15 +235,34 @@ bool LaneShapes::isId(const Value* value) const {
   return true;
 }
 
+// A local id and products of it with constants are small: the greatest that it can be.
+std::optional<uint64_t> LaneShapes::greatest(const Value* value) const {
+  constexpr uint64_t most = INT32_MAX, most_lanes = port::cpu_max_work_group_size;
+  if (value == parameters_.local_id) return most_lanes - 1;
+  if (auto* narrow = llvm::dyn_cast<llvm::TruncInst>(value)) {
+    if (narrow->getType()->getIntegerBitWidth() < 32) return std::nullopt;
+    return greatest(narrow->getOperand(0));
+  }
+  const Value* of_product = nullptr;
+  uint64_t factor = 0;
+  if (match(value, m_Shl(m_Value(of_product), m_ConstantInt(factor))))
+    factor = factor < 31 ? uint64_t{1} << factor : most;
+  else if (!match(value, m_Mul(m_Value(of_product), m_ConstantInt(factor))))
+    return std::nullopt;
+  const std::optional<uint64_t> id = greatest(of_product);
+  if (!id || factor > most / most_lanes || *id * factor > most) return std::nullopt;
+  return *id * factor;
+}
+
 bool LaneShapes::canExtend(const Value* value, bool is_signed) const {
   const LaneShape shape = of(value);
   if (shape.kind == LaneShape::uniform) return true;
   if (shape.kind != LaneShape::linear) return false;
+  if (greatest(value)) return true;
   if (auto* narrow = llvm::dyn_cast<llvm::TruncInst>(value))
     return narrow->getType()->isIntegerTy(32) && isId(narrow->getOperand(0));
-  auto* operation = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(value);
-  if (!operation || !(is_signed ? operation->hasNoSignedWrap() : operation->hasNoUnsignedWrap()))
-    return false;
+  if (!commutesWithExtension(value, is_signed)) return false;
+  auto* operation = llvm::cast<llvm::User>(value);
   return canExtend(operation->getOperand(0), is_signed) &&
          canExtend(operation->getOperand(1), is_signed);
 }

@@ -2,6 +2,8 @@
 // constant from lane to lane, or anything.
 #pragma once
 
+#include <optional>
+
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
@@ -53,6 +55,7 @@ class LaneShapes {
   LaneShape ofOperands(const llvm::Instruction& instruction) const;
   LaneShape meet(LaneShape a, LaneShape b) const;
   bool isId(const llvm::Value* value) const;
+  std::optional<uint64_t> greatest(const llvm::Value* value) const;
   bool propagate(llvm::Function& function);
 
   LaneParameters parameters_;

@@ -112,26 +112,6 @@ TEST(Vectorising, VectorsOfTheSource) {
   }
 }
 
-// Putting their elements in order would cost more than lanes as vectors save.
-TEST(Vectorising, FullVectorsOfTheSourceStayWhole) {
-  const char* const source =
-      "kernel void scale(global float16* p) { p[get_global_id(0)] *= 2.0f; }\n"
-      "kernel void curve(global float2* p) {\n"
-      "  float2 x = p[get_global_id(0)], y = x;\n"
-      "  for (int i = 0; i < 12; ++i) y = y * x + 0.5f;\n"
-      "  p[get_global_id(0)] = y;\n}\n"
-      "kernel void rows(global uchar* p, int step, int rows) {\n"
-      "  int y0 = get_global_id(1), at = mad24(y0, step, (int)get_global_id(0) * 64);\n"
-      "  for (int y = y0; y < min(rows, y0 + 1); ++y, at += step)\n"
-      "    *(global float16*)(p + at) = *(global float16*)(p + at) * 2.0f + 1.0f;\n}\n";
-  const std::regex whole("fmul <16 x float>"), shuffled("shufflevector"), pair("\\.v2f32");
-  const std::string scale = optimisedText(source, "scale"), curve = optimisedText(source, "curve");
-  EXPECT_TRUE(std::regex_search(scale, whole));
-  EXPECT_FALSE(std::regex_search(scale, shuffled));
-  EXPECT_FALSE(std::regex_search(curve, pair));
-  EXPECT_EQ(optimisedText(source, "rows").find("gather"), std::string::npos);
-}
-
 // A loop that each lane leaves in a turn of its own.
 TEST(Vectorising, DivergentLoop) {
   EXPECT_TRUE(
