@@ -57,9 +57,11 @@ void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
   const auto useful =
       static_cast<uint64_t>(std::clamp<double>(share, least_group_size, preferred_group_size));
   uint64_t room = std::min<uint64_t>(useful, most);
-  for (int d = 0; d < 3; ++d) {
+  const bool turned = kernel.lane_dimension == 1;
+  const int row = turned ? 1 : 0, other = turned ? 0 : 1;
+  for (const int d : {row, other, 2}) {
     uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
-    if (d == 0 && record.work_dim > 1 && record.global_size[1] > 1)
+    if (d == row && record.work_dim > 1 && record.global_size[other] > 1)
       limit = std::min(limit, preferred_row);
     record.local_size[d] = groupExtent(record.global_size[d], limit, kernel.uniform_groups);
     room = std::max<uint64_t>(1, room / record.local_size[d]);

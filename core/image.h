@@ -130,7 +130,10 @@ struct KernelInfo {
   uint64_t local_bytes = 0;              // static local memory
   uint64_t private_bytes = 0;            // per work-item: CL_KERNEL_PRIVATE_MEM_SIZE
   uint64_t lane_context_bytes = 0;       // see CpuKernelEntry
-  uint64_t stack_bytes = 0;              // host stack that the entry may use beyond a small frame
+  // That in which neighbours access neighbouring memory, so that groups should be long there: 0
+  // or 1.
+  uint32_t lane_dimension = 0;
+  uint64_t stack_bytes = 0;  // host stack that the entry may use beyond a small frame
   // Every group has the enqueued size: OpenCL C before 2.0, or -cl-uniform-work-group-size.
   bool uniform_groups = false;
   bool has_barriers = false;

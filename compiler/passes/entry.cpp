@@ -117,7 +117,7 @@ class EntryEmitter {
  private:
   Value* field(size_t offset, llvm::Type* type);
   Value* sizes(size_t offset, unsigned dimension) {
-    return field(offset + dimension * sizeof(uint64_t), builder_.getInt64Ty());
+    return field(offset + body_.axes[dimension] * sizeof(uint64_t), builder_.getInt64Ty());
   }
   Value* kernelArgument(unsigned index);
   Value* descriptor(Value* place, llvm::Type* type);
@@ -236,7 +236,7 @@ void EntryEmitter::loadLaunch() {
     lanes = builder_.CreateMul(lanes, size, "", true, true);
     auto box = [&](size_t offset) {
       Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), function_->getArg(2),
-                                                         offset + d * sizeof(uint64_t));
+                                                         offset + body_.axes[d] * sizeof(uint64_t));
       return builder_.CreateLoad(builder_.getInt64Ty(), place);
     };
     begin_[d] = box(offsetof(port::GroupBox, begin));
@@ -407,6 +407,32 @@ void EntryEmitter::callDivergent(RegionCaller& caller) {
 Function* emitEntry(llvm::Module& module, const KernelBody& body, SplitKernel& split,
                     llvm::StringRef symbol) {
   return EntryEmitter(module, body, split, symbol).emit();
+}
+
+void addTurned(Function& entry, Function& turned) {
+  constexpr uint64_t long_row = 16;  // for which it is worth it, however long the others are
+  turned.setLinkage(llvm::GlobalValue::InternalLinkage);
+  turned.addFnAttr(llvm::Attribute::NoInline);
+  BasicBlock& first = entry.getEntryBlock();
+  BasicBlock* usual = first.splitBasicBlock(first.getFirstNonPHIOrDbgOrAlloca(), "usual");
+  BasicBlock* other = BasicBlock::Create(entry.getContext(), "turned", &entry);
+  first.getTerminator()->eraseFromParent();
+  Builder builder(&first);
+  const auto size = [&](unsigned dimension) {
+    const size_t offset = offsetof(port::LaunchRecord, local_size) + dimension * sizeof(uint64_t);
+    return builder.CreateLoad(
+        builder.getInt64Ty(),
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry.getArg(1), offset));
+  };
+  Value *x = size(0), *y = size(1);
+  Value* suits = builder.CreateOr(builder.CreateICmpUGE(y, x),
+                                  builder.CreateICmpUGE(y, builder.getInt64(long_row)));
+  builder.CreateCondBr(suits, other, usual);
+  builder.SetInsertPoint(other);
+  llvm::SmallVector<Value*> arguments;
+  for (llvm::Argument& argument : entry.args()) arguments.push_back(&argument);
+  builder.CreateCall(&turned, arguments);
+  builder.CreateRetVoid();
 }
 
 }  // namespace weft::compiler

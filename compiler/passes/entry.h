@@ -11,4 +11,8 @@ namespace weft::compiler {
 llvm::Function* emitEntry(llvm::Module& module, const KernelBody& body, SplitKernel& split,
                           llvm::StringRef symbol);
 
+// Has work-groups that are long enough in dimension 1 run by `turned`, the entry of the kernel's
+// turned body (turned_body.h).
+void addTurned(llvm::Function& entry, llvm::Function& turned);
+
 }  // namespace weft::compiler

@@ -1,6 +1,8 @@
 // A kernel as a function of one work-item: its own parameters, then the environment.
 #pragma once
 
+#include <array>
+
 #include <llvm/IR/Function.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -23,6 +25,8 @@ struct KernelBody {
   std::string name;
   std::vector<ArgumentSource> arguments;  // of the kernel's own parameters
   SubGroupUse sub_groups;
+  // Which dimension of the launch each of its own is.
+  std::array<unsigned, 3> axes{0, 1, 2};
 
   unsigned firstHidden() const { return static_cast<unsigned>(arguments.size()); }
   llvm::Argument* hidden(unsigned parameter) const {

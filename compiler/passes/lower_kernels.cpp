@@ -15,6 +15,7 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/regions.h"
 #include "compiler/passes/simd/float_parts.h"
+#include "compiler/passes/turned_body.h"
 
 namespace weft::compiler {
 namespace {
@@ -64,9 +65,22 @@ bool hasBarriers(Function& body) {
   });
 }
 
+// Consumes the code of `body`.
+Function* lowerBody(KernelBody& body, llvm::TargetMachine& machine, KernelInfo& info,
+                    const LoweringOptions& options) {
+  llvm::Module& module = *body.function->getParent();
+  SplitKernel split = splitAtBarriers(body);
+  if (options.optimize || options.vectorise == Vectorising::always)
+    vectoriseRegions(body, split, machine, options.vectorise);
+  Function* entry = emitEntry(module, body, split, entry_prefix + body.name);
+  removeDeadFunctions(split);
+  info.lane_context_bytes = std::max(info.lane_context_bytes, split.layout.bytesPerLane());
+  info.private_bytes = std::max(info.private_bytes, split.layout.privateBytes());
+  return entry;
+}
+
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
                  const LoweringOptions& options) {
-  llvm::Module& module = *kernel.getParent();
   llvm::DISubprogram* subprogram = kernel.getSubprogram();
   KernelBody body = makeBody(kernel, machine, info, options.optimize);
   kernel.eraseFromParent();
@@ -77,18 +91,20 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     addMeetings(body);
     keepDivergentLoopsRolled(body);
   }
-  SplitKernel split = splitAtBarriers(body);
-  if (options.optimize || options.vectorise == Vectorising::always)
-    vectoriseRegions(body, split, machine, options.vectorise);
+  std::optional<KernelBody> turned;
+  if (options.optimize && options.vectorise != Vectorising::never)
+    turned = turnedBody(body, options.vectorise == Vectorising::always);
   info.symbol = entry_prefix + body.name;
-  Function* entry = emitEntry(module, body, split, info.symbol);
+  Function* entry = lowerBody(body, machine, info, options);
+  if (turned) {
+    info.lane_dimension = 1;
+    addTurned(*entry, *lowerBody(*turned, machine, info, options));
+  }
   entry->setSubprogram(subprogram);
-  removeDeadFunctions(split);
   llvm::SmallPtrSet<const Function*, 8> active;
   info.has_barriers = has_barriers;
-  info.lane_context_bytes = split.layout.bytesPerLane();
   info.stack_bytes = stackBytes(*entry, active);
-  info.private_bytes = split.layout.privateBytes() + info.stack_bytes;
+  info.private_bytes += info.stack_bytes;
 }
 
 llvm::Error verify(llvm::Module& module) {

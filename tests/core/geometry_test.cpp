@@ -60,6 +60,18 @@ TEST(Geometry, ChosenGroupsAreBlocksOfRows) {
   EXPECT_EQ(makeLaunchRecord({1, nullptr, sizes, nullptr}, {}, device()).local_size[0], 256u);
 }
 
+// Rows of groups lie where neighbours access neighbouring memory.
+TEST(Geometry, RowsOfTurnedKernelsAreOfDimension1) {
+  const size_t sizes[] = {1024, 1024, 1};
+  KernelInfo kernel;
+  kernel.lane_dimension = 1;
+  const port::LaunchRecord record =
+      makeLaunchRecord({2, nullptr, sizes, nullptr}, kernel, device());
+  EXPECT_EQ(record.local_size[0], 4u);
+  EXPECT_EQ(record.local_size[1], 64u);
+  EXPECT_EQ(makeLaunchRecord({1, nullptr, sizes, nullptr}, kernel, device()).local_size[0], 256u);
+}
+
 TEST(Geometry, ChosenGroupsLeaveSomeForEveryUnit) {
   port::Capabilities many = device();
   many.compute_units = 16;

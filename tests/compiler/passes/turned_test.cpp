@@ -1,0 +1,109 @@
+// Work-groups whose vectors run along dimension 1.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/compiler/passes/kernel_jit.h"
+
+namespace weft::test {
+namespace {
+
+// The first is written for processors whose neighbours are those of dimension 1.
+const char* const kernels = R"(
+  kernel void product(global const float* a, global const float* b, global float* c, int n) {
+    int row = get_global_id(0), column = get_global_id(1);
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+  kernel void usual(global const float* a, global const float* b, global float* c, int n) {
+    int row = get_global_id(1), column = get_global_id(0);
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+  kernel void transpose(global const float* in, global float* out, int n) {
+    int x = get_global_id(0), y = get_global_id(1);
+    out[x * n + y] = in[y * n + x];
+  }
+  kernel void rows(global const float* in, global float* out, int n) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += in[get_global_id(0) * n + k];
+    out[get_global_id(0)] = sum;
+  }
+  kernel void numbered(global uint* out, int n) {
+    out[get_global_id(0) * n + get_global_id(1)] = get_local_linear_id();
+  }
+  kernel void met(global const float* in, global float* out, int n) {
+    local float all[256];
+    int at = get_local_id(0) * get_local_size(1) + get_local_id(1);
+    all[at] = in[get_global_id(0) * n + get_global_id(1)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0) * n + get_global_id(1)] = all[at ^ 1];
+  }
+  kernel void everything(global ulong* out, ulong n) {
+    ulong sum = 0;
+    for (uint d = 0; d < 3; ++d)
+      sum = sum * 31 + get_global_id(d) + 2 * get_local_id(d) + 3 * get_group_id(d) +
+            5 * get_num_groups(d) + 7 * get_global_size(d) + 11 * get_local_size(d) +
+            13 * get_enqueued_local_size(d) + 17 * get_global_offset(d);
+    out[(get_global_id(0) - get_global_offset(0)) * n + get_global_id(1) - get_global_offset(1)] =
+        sum * 31 + get_global_linear_id();
+  }
+)";
+
+TEST(TurnedGroups, AreThoseOfKernelsThatGain) {
+  for (const KernelInfo& kernel : loweredKernels(kernels)) {
+    const bool gains = kernel.name == "product" || kernel.name == "everything";
+    EXPECT_EQ(kernel.lane_dimension, gains ? 1u : 0u) << kernel.name;
+  }
+  for (const KernelInfo& kernel : loweredKernels(kernels, /*optimize=*/false))
+    EXPECT_EQ(kernel.lane_dimension, 0u) << kernel.name;
+  const std::string product = optimisedText(kernels, "product");
+  EXPECT_NE(product.find("@weft_kernel_product.turned("), std::string::npos);
+  EXPECT_EQ(optimisedText(kernels, "product", compiler::Vectorising::never).find(".turned("),
+            std::string::npos);
+}
+
+// Groups of both forms, whole ones and those at the edges.
+class TurnedGroups : public testing::TestWithParam<std::array<uint64_t, 3>> {};
+
+TEST_P(TurnedGroups, MultiplyMatrices) {
+  constexpr int n = 52;
+  std::vector<float> a(n * n), b(n * n), c(n * n, -1), expected(n * n);
+  for (int i = 0; i < n * n; ++i) {
+    a[i] = static_cast<float>(i % 7 - 3);
+    b[i] = static_cast<float>(i % 11 - 5);
+  }
+  for (int row = 0; row < n; ++row)
+    for (int column = 0; column < n; ++column)
+      for (int k = 0; k < n; ++k) expected[row * n + column] += a[row * n + k] * b[k * n + column];
+  Program(kernels).run("product", {2, {n, n, 1}, GetParam(), {0, 0, 0}},
+                       {Program::buffer(a.data()), Program::buffer(b.data()),
+                        Program::buffer(c.data()), Program::value(n)});
+  EXPECT_EQ(c, expected);
+}
+
+TEST_P(TurnedGroups, KnowTheirPlace) {
+  constexpr uint64_t width = 37, height = 50;
+  const NdRange range{2, {width, height, 1}, GetParam(), {3, 5, 0}};
+  const auto run = [&](compiler::Vectorising vectorise) {
+    std::vector<uint64_t> out(width * height);
+    Program(kernels, true, vectorise)
+        .run("everything", range, {Program::buffer(out.data()), Program::value(height)});
+    return out;
+  };
+  const std::vector<uint64_t> expected = run(compiler::Vectorising::never);
+  EXPECT_EQ(run(compiler::Vectorising::automatic), expected);
+  EXPECT_EQ(run(compiler::Vectorising::always), expected);
+}
+
+using Size = std::array<uint64_t, 3>;
+INSTANTIATE_TEST_SUITE_P(Sizes, TurnedGroups,
+                         testing::Values(Size{1, 1, 1}, Size{1, 16, 1}, Size{8, 16, 1},
+                                         Size{16, 8, 1}, Size{4, 64, 1}, Size{64, 1, 1},
+                                         Size{5, 7, 1}, Size{32, 20, 1}));
+
+}  // namespace
+}  // namespace weft::test
