@@ -126,7 +126,6 @@ void StreamCore::noteWait(uint64_t id, uint64_t number) noexcept {
 
 // A failure is the flight's: it would not be in order. It does not say that this device is lost.
 Status StreamCore::runBehind(const Flight& flight, const HostParts& left) noexcept {
-  order_.follow(left);
   for (const port::Operation* before : flight.operation->behind) {
     if (!hasToWait(*flight.operation, *before)) continue;
     auto* const lane = static_cast<StreamCore*>(before->place.lane);
@@ -136,6 +135,7 @@ Status StreamCore::runBehind(const Flight& flight, const HostParts& left) noexce
     if (status != success) return status;
     if (until != 0) noteWait(lane->id_, until);
   }
+  order_.follow(left);
   return success;
 }
 

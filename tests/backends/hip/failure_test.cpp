@@ -207,6 +207,45 @@ TEST_P(FailureTest, ALostDevicesOldWordIsNotAwaited) {
   }
 }
 
+// What was left to the host there is not done for those behind an operation that could not wait.
+TEST_P(FailureTest, AFailedWaitDoesNotHurryAnothersRead) {
+  static decltype(hip::Api::streamWaitEvent) wait;
+  static std::atomic<bool> fails;
+  hip::Api& api = device->context()->runtime->provider->api;
+  wait = api.streamWaitEvent;
+  api.streamWaitEvent = [](hip::StreamHandle on, hip::EventHandle event, unsigned flags) {
+    return fails ? hip::out_of_memory : wait(on, event, flags);
+  };
+  const auto source = device->allocate(4, 4), other = device->allocate(4, 4);
+  const uint32_t seven = 7, nine = 9;
+  write(*source, &seven, 4);
+  write(*other, &nine, 4);  // through the memory that the read is going to use
+  {
+    const auto second = device->createInOrderStream({});
+    RunningKernel kernel(*device, *module);
+    uint32_t seen = 0;
+    TestOperation running(kernel.launch()), read(copyToHost(*source, &seen, 4)), behind, next;
+    const port::Operation* const ahead[] = {&read};
+    behind.behind = ahead;
+    next.work = port::HostCall{[](void*) {}, nullptr};
+    stream->submit(running);
+    stream->submit(read);
+    kernel.awaitBegin();
+    fails = true;
+    second->submit(behind);
+    fails = false;
+    second->submit(next);
+    EXPECT_TRUE(behind.wait() && next.wait());
+    EXPECT_LT(behind.status, 0);
+    EXPECT_EQ(next.status, 0);
+    kernel.end();
+    EXPECT_TRUE(running.wait() && read.wait());
+    EXPECT_EQ(read.status, 0);
+    EXPECT_EQ(seen, 7u);
+  }
+  api.streamWaitEvent = wait;
+}
+
 // A runtime that has no memory for what tells of ends, for as long as it is asked to.
 class WithoutMarks {
  public:
