@@ -28,10 +28,12 @@ StreamCore::StreamCore(std::shared_ptr<DeviceContext> shared, const StreamOption
       id_(nextId()) {
   const Current current(api, context->device);
   check(api, context->usable(current.status()), "making the device current");
-  check(api, api.streamCreateWithFlags(&handle_, stream_non_blocking), "creating a stream");
-  if (has_word_) word_ = context->runtime->words.take();
   // The first base now, while nothing of this stream waits for anything.
   context->clock.base(hostNow());
+  if (has_word_) word_ = context->runtime->words.take();
+  const Status status = api.streamCreateWithFlags(&handle_, stream_non_blocking);
+  if (status != success && has_word_) context->runtime->words.give(word_, 0);
+  check(api, status, "creating a stream");
 }
 
 StreamCore::~StreamCore() {

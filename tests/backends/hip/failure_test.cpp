@@ -207,6 +207,18 @@ TEST_P(FailureTest, ALostDevicesOldWordIsNotAwaited) {
   }
 }
 
+// Nothing is left of a stream that could not be made; TearDown() counts.
+TEST_P(FailureTest, AStreamNeedsMemoryForItsWord) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "needs a runtime that fails on demand";
+  softwareGpuFaults().allocations.failing = 1;
+  EXPECT_THROW(device->createInOrderStream({}), Error);
+  EXPECT_EQ(softwareGpuFaults().allocations.failing, 0);
+  const auto other = device->createInOrderStream({});
+  TestOperation operation;
+  other->submit(operation);
+  EXPECT_TRUE(operation.wait());
+}
+
 // What was left to the host there is not done for those behind an operation that could not wait.
 TEST_P(FailureTest, AFailedWaitDoesNotHurryAnothersRead) {
   static decltype(hip::Api::streamWaitEvent) wait;
