@@ -23,15 +23,19 @@ HostRegistry::Ranges::const_iterator HostRegistry::find(const Ranges& ranges, ui
   return begin + bytes <= it->first + it->second.bytes ? it : ranges.end();
 }
 
-bool HostRegistry::pin(void* host, size_t bytes) {
+bool HostRegistry::share(const void* host, size_t bytes) {
   auto ranges = ranges_.lock();
   const auto found = find(*ranges, key(host), bytes);
-  if (found != ranges->end()) {
-    ++ranges->at(found->first).users;
-    return true;
-  }
+  if (found == ranges->end()) return false;
+  ++ranges->at(found->first).users;
+  return true;
+}
+
+bool HostRegistry::pin(void* host, size_t bytes) {
+  const std::lock_guard one_at_a_time(registering_);
+  if (share(host, bytes)) return true;
   if (api_.hostRegister(host, bytes, host_portable | host_mapped) != success) return false;
-  ranges->emplace(key(host), Range{bytes, 1, true});
+  ranges_.lock()->emplace(key(host), Range{bytes, 1, true});
   return true;
 }
 
@@ -40,13 +44,18 @@ void HostRegistry::adopt(void* host, size_t bytes) {
 }
 
 void HostRegistry::release(void* host) noexcept {
-  auto ranges = ranges_.lock();
-  const auto found = find(*ranges, key(host), 1);
-  if (found == ranges->end()) return;
-  Range& range = ranges->at(found->first);
-  if (--range.users != 0) return;
-  if (range.registered) api_.hostUnregister(reinterpret_cast<void*>(found->first));
-  ranges->erase(found);
+  const std::lock_guard one_at_a_time(registering_);
+  void* begin = nullptr;
+  {
+    auto ranges = ranges_.lock();
+    const auto found = find(*ranges, key(host), 1);
+    if (found == ranges->end()) return;
+    Range& range = ranges->at(found->first);
+    if (--range.users != 0) return;
+    if (range.registered) begin = reinterpret_cast<void*>(found->first);
+    ranges->erase(found);
+  }
+  if (begin) api_.hostUnregister(begin);
 }
 
 bool HostRegistry::covers(const void* host, size_t bytes) const noexcept {
@@ -68,41 +77,37 @@ WordPool::~WordPool() {
     api_.extMallocWithFlags ? api_.free(block) : api_.hostFree(block);
 }
 
-void WordPool::add(Words& words, HostWord word) {
-  word.release(0);
-  words.free.push_back({word, 0});
+void WordPool::grow() {
+  const bool alone = api_.extMallocWithFlags != nullptr;
+  const size_t bytes = alone ? sizeof(uint64_t) : word_block_bytes;
+  void* host = nullptr;
+  const Status status = alone ? api_.extMallocWithFlags(&host, bytes, malloc_signal_memory)
+                              : api_.hostMalloc(&host, bytes, host_portable | host_mapped);
+  check(api_, status, "words to wait for");
+  words_.lock()->blocks.push_back(host);
+  void* device = host;
+  if (!alone) check(api_, api_.hostGetDevicePointer(&device, host, 0), "the address of a word");
+  auto words = words_.lock();
+  for (size_t at = 0; at < bytes; at += word_stride) {
+    auto* const word = reinterpret_cast<uint32_t*>(static_cast<std::byte*>(host) + at);
+    words->free.push_back({{word, static_cast<std::byte*>(device) + at}, 0});
+    words->free.back().word.release(0);
+  }
 }
 
-void WordPool::grow(Words& words) {
-  void* host = nullptr;
-  if (api_.extMallocWithFlags) {
-    check(api_, api_.extMallocWithFlags(&host, sizeof(uint64_t), malloc_signal_memory),
-          "a word to wait for");
-    words.blocks.push_back(host);
-    add(words, {static_cast<uint32_t*>(host), host});
-    return;
-  }
-  check(api_, api_.hostMalloc(&host, word_block_bytes, host_portable | host_mapped),
-        "words to wait for");
-  words.blocks.push_back(host);
-  void* device = nullptr;
-  check(api_, api_.hostGetDevicePointer(&device, host, 0), "the address of a word");
-  for (size_t at = 0; at < word_block_bytes; at += word_stride) {
-    auto* const word = static_cast<std::byte*>(host) + at;
-    add(words, {reinterpret_cast<uint32_t*>(word), static_cast<std::byte*>(device) + at});
-  }
+bool WordPool::takeSettled(HostWord& word) {
+  auto words = words_.lock();
+  const auto found = std::ranges::find_if(words->free, &Given::settled);
+  if (found == words->free.end()) return false;
+  word = found->word;
+  *found = words->free.back();
+  words->free.pop_back();
+  return true;
 }
 
 HostWord WordPool::take() {
-  auto words = words_.lock();
-  auto found = std::ranges::find_if(words->free, &Given::settled);
-  if (found == words->free.end()) {
-    grow(*words);
-    found = words->free.end() - 1;
-  }
-  HostWord word = found->word;
-  *found = words->free.back();
-  words->free.pop_back();
+  HostWord word;
+  while (!takeSettled(word)) grow();
   word.release(0);
   return word;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "backends/hip/copy_crew.h"
@@ -36,8 +37,11 @@ class HostRegistry {
   };
   using Ranges = std::map<uintptr_t, Range>;
   static Ranges::const_iterator find(const Ranges& ranges, uintptr_t begin, size_t bytes);
+  bool share(const void* host, size_t bytes);
 
   const Api& api_;
+  // Taken before `ranges_`, which those who submit look at: the runtime takes its time.
+  std::mutex registering_;
   Guarded<Ranges> ranges_;
 };
 
@@ -74,8 +78,8 @@ class WordPool {
     std::vector<Given> free;
     std::vector<void*> blocks;
   };
-  void grow(Words& words);
-  static void add(Words& words, HostWord word);
+  bool takeSettled(HostWord& word);
+  void grow();
 
   const Api& api_;
   Guarded<Words> words_;

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <new>
 #include <thread>
@@ -336,6 +337,53 @@ TEST_P(FailureTest, ADeviceThatTakesNoMarksIsLostInTheEnd) {
   EXPECT_TRUE(device->context()->lost);
   kernel.end();
   other = nullptr;  // before the memory: the kernel runs to its end
+}
+
+// Looks whether memory is pinned whenever the runtime pins or unpins any.
+class PinningRuntime {
+ public:
+  explicit PinningRuntime(hip::Runtime& runtime) : api_(runtime.provider->api), usual_(api_) {
+    registry = &runtime.registry;
+    real = usual_;
+    looks = 0;
+    api_.hostRegister = [](void* address, size_t bytes, unsigned flags) {
+      look(address);
+      return real.hostRegister(address, bytes, flags);
+    };
+    api_.hostUnregister = [](void* address) {
+      look(address);
+      return real.hostUnregister(address);
+    };
+  }
+  ~PinningRuntime() { api_ = usual_; }
+  PinningRuntime(const PinningRuntime&) = delete;
+  PinningRuntime& operator=(const PinningRuntime&) = delete;
+
+  static inline int looks;  // that were answered at once: it is not
+
+ private:
+  // On a thread of its own, as one who submits.
+  static void look(void* address) {
+    auto found = std::make_shared<std::promise<bool>>();
+    auto pinned = found->get_future();
+    std::thread([=] { found->set_value(registry->touches(address, 1)); }).detach();
+    const bool answered = pinned.wait_for(std::chrono::seconds(2)) == std::future_status::ready;
+    if (answered && !pinned.get()) ++looks;
+  }
+  static inline const hip::HostRegistry* registry = nullptr;
+  static inline hip::Api real{};
+  hip::Api& api_;
+  const hip::Api usual_;
+};
+
+// The runtime may wait for the device there, and who submits must get on meanwhile.
+TEST_P(FailureTest, WhoSubmitsDoesNotWaitForPinning) {
+  const PinningRuntime runtime(*device->context()->runtime);
+  const std::unique_ptr<void, decltype(&std::free)> page(std::aligned_alloc(4096, 4096), std::free);
+  auto memory = device->import(page.get(), 4096);
+  ASSERT_TRUE(memory);
+  memory = nullptr;
+  EXPECT_EQ(PinningRuntime::looks, 2);
 }
 
 // A kernel's fault ends the context for the process, so this runs only when asked for alone.
