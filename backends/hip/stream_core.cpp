@@ -383,6 +383,9 @@ void StreamCore::complete(Flight& flight, Status status) noexcept {
   completed_.store(flight.sequence, std::memory_order_release);
   for (EventHandle event : {flight.start, flight.end})
     if (event) giveBack(*queue_.lock(), event, context->timed_events);
+  // Of a lost device the runtime may call them yet, until the stream is destroyed.
+  const HostParts& parts = flight.borrowed.parts;
+  if (status != success) abandoned_.insert(abandoned_.end(), parts.begin(), parts.end());
   hip::giveBack(*context, flight.borrowed);
   if (flight.operation->wants_start && flight.told_start == 0) flight.operation->started(start);
   flight.operation->finished(operationStatus(flight.status), start, end);

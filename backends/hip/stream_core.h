@@ -184,6 +184,7 @@ class StreamCore {
   std::atomic<bool> stopping_{false};   // nobody has to look any longer
   std::atomic<size_t> marks_{0};
   port::Nanoseconds last_end_ = 0;  // that the device told; under `completing_`
+  HostParts abandoned_;             // under `completing_`: what a lost device may yet call
   size_t reach_ = 1;                // under `completing_`: the mark to ask for, of those that wait
 };
 

@@ -259,6 +259,27 @@ TEST_P(FailureTest, AFailedWaitDoesNotHurryAnothersRead) {
   api.streamWaitEvent = wait;
 }
 
+// A runtime may call what it was given when the operation has long ended.
+TEST_P(FailureTest, ALostDeviceCallsTheHostLate) {
+  if (GetParam() == Subject::gpu) GTEST_SKIP() << "would lose the device for the whole process";
+  RunningKernel kernel(*device, *module);
+  TestOperation running(kernel.launch());
+  std::atomic<int> calls{0};
+  auto call = std::make_unique<TestOperation>(
+      port::HostCall{[](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &calls});
+  stream->submit(running);
+  stream->submit(*call);
+  kernel.awaitBegin();
+  softwareGpuFaults().lost = true;
+  ASSERT_TRUE(running.wait() && call->wait());
+  EXPECT_LT(call->status, 0);
+  call = nullptr;
+  softwareGpuFaults().lost = false;
+  kernel.end();
+  stream = nullptr;
+  EXPECT_EQ(calls, 0);
+}
+
 // A runtime that has no memory for what tells of ends, for as long as it is asked to.
 class WithoutMarks {
  public:
