@@ -1,5 +1,8 @@
 #include "compiler/passes/simd/vectorise.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -237,9 +240,15 @@ class RegionVectoriser {
   // Of short code between barriers LLVM's vectoriser makes good vectors for rows that are shorter
   // than one of ours. A masked vector of ours for rows of 12 or more was faster there, but with
   // that check rows of 16 became up to a sixth slower.
-  void leaveShortRows(VectorRegion& result, const ControlLevels& levels) const {
+  // Elsewhere rows have to be so long that part of a vector pays, which is an estimate.
+  void leaveShortRows(VectorRegion& result, const ControlLevels& levels,
+                      const VectorCost& cost) const {
+    constexpr double margin = 1.5;
+    const double pays = std::ceil(margin * width() * cost.vectors / cost.lanes);
     result.shares_rows = between_barriers_ && levels.levels().size() == 1;
-    result.least_lanes = result.shares_rows ? width() : width() / 4;
+    result.least_lanes =
+        result.shares_rows ? width()
+                           : static_cast<unsigned>(std::clamp<double>(pays, width() / 4, width()));
   }
 
   void vectorise() {
@@ -273,7 +282,7 @@ class RegionVectoriser {
     result.narrows_global_id = shapes.narrowsGlobalId();
     if (!between_barriers_ && region_.outcomes.size() == 1)
       result.wanted = rowTest(*lane_, shapes, body_.firstHidden() + env::local_size);
-    if (mode_ != Vectorising::always) leaveShortRows(result, levels);
+    if (mode_ != Vectorising::always) leaveShortRows(result, levels, cost);
     region_.vector = result;
   }
 
