@@ -283,8 +283,8 @@ TEST_P(FailureTest, ALostDeviceCallsTheHostLate) {
 // A runtime that has no memory for what tells of ends, for as long as it is asked to.
 class WithoutMarks {
  public:
-  explicit WithoutMarks(hip::Api& api) : api_(api), usual_(api) {
-    real = usual_;
+  explicit WithoutMarks(hip::Api& api) : api_(api) {
+    real = api;
     events = words = false;
     api.eventCreateWithFlags = [](hip::EventHandle* event, unsigned flags) {
       return events ? hip::out_of_memory : real.eventCreateWithFlags(event, flags);
@@ -297,7 +297,11 @@ class WithoutMarks {
       return words ? hip::out_of_memory : real.streamWriteValue32(stream, at, value, flags);
     };
   }
-  ~WithoutMarks() { api_ = usual_; }
+  ~WithoutMarks() {
+    api_.eventCreateWithFlags = real.eventCreateWithFlags;
+    api_.eventRecord = real.eventRecord;
+    api_.streamWriteValue32 = real.streamWriteValue32;
+  }
   WithoutMarks(const WithoutMarks&) = delete;
   WithoutMarks& operator=(const WithoutMarks&) = delete;
 
@@ -306,7 +310,6 @@ class WithoutMarks {
  private:
   static inline hip::Api real{};
   hip::Api& api_;
-  const hip::Api usual_;
 };
 
 // What it uses would else be given to others.
@@ -363,9 +366,9 @@ TEST_P(FailureTest, ADeviceThatTakesNoMarksIsLostInTheEnd) {
 // Looks whether memory is pinned whenever the runtime pins or unpins any.
 class PinningRuntime {
  public:
-  explicit PinningRuntime(hip::Runtime& runtime) : api_(runtime.provider->api), usual_(api_) {
+  explicit PinningRuntime(hip::Runtime& runtime) : api_(runtime.provider->api) {
     registry = &runtime.registry;
-    real = usual_;
+    real = api_;
     looks = 0;
     api_.hostRegister = [](void* address, size_t bytes, unsigned flags) {
       look(address);
@@ -376,7 +379,10 @@ class PinningRuntime {
       return real.hostUnregister(address);
     };
   }
-  ~PinningRuntime() { api_ = usual_; }
+  ~PinningRuntime() {
+    api_.hostRegister = real.hostRegister;
+    api_.hostUnregister = real.hostUnregister;
+  }
   PinningRuntime(const PinningRuntime&) = delete;
   PinningRuntime& operator=(const PinningRuntime&) = delete;
 
@@ -394,7 +400,6 @@ class PinningRuntime {
   static inline const hip::HostRegistry* registry = nullptr;
   static inline hip::Api real{};
   hip::Api& api_;
-  const hip::Api usual_;
 };
 
 // The runtime may wait for the device there, and who submits must get on meanwhile.
