@@ -180,6 +180,8 @@ class Command : public Event, protected port::Operation {
   bool failsWith(const Command& earlier) const noexcept;
   // Is something before it in its in-order queue that has not ended, as far as it knows?
   bool hasPrevious() const noexcept;
+  // Is it behind anything that may be on the device still?
+  bool hasPredecessors() const noexcept;
   // Forgets what has ended, and notes if it failed.
   void dropEnded() noexcept;
   // Has the command wait for the ends of what it was to be submitted behind: of all, or of what it

@@ -210,10 +210,9 @@ void Residency::change(Interval& interval, const Claim& claim, Result result) {
 // Of those that it runs behind nobody needs to know any more: whoever conflicts with one of them
 // conflicts with the claim. So a chain, over several devices too, leaves no long lists behind it.
 void Residency::supersede(Interval& interval, const Claim& claim, bool whole) {
-  for (User& user : interval.users)
-    if (whole || user.claim->space != claim.space) user.current = false;
-  if (!claim.under_way) return;
-  std::erase_if(interval.users, [&](const User& user) {
+  interval.users.overwrite(claim, whole);
+  if (!claim.under_way || isUnordered(interval, claim)) return;
+  interval.users.removeIf([&](const User& user) {
     const Claim& other = *user.claim;
     if (&other == &claim || !other.admitted) return false;
     if (other.transfer || other.space != claim.space) return !user.current;
@@ -222,15 +221,22 @@ void Residency::supersede(Interval& interval, const Claim& claim, bool whole) {
   });
 }
 
+// With the others, all of which are commands of its space.
+bool Residency::isUnordered(const Interval& interval, const Claim& claim) noexcept {
+  return interval.users.areCommandsOf(claim.space) && !claim.command->hasPredecessors();
+}
+
 // Whoever is ordered behind it is behind those whose place it takes, too.
 void Residency::replaceReaders(size_t begin, size_t end, const Claim& claim) {
   const auto [first, last] = cover(begin, end);
-  for (auto it = first; it != last; ++it)
-    std::erase_if(it->second.users, [&](const User& user) {
+  for (auto it = first; it != last; ++it) {
+    if (isUnordered(it->second, claim)) continue;
+    it->second.users.removeIf([&](const User& user) {
       const Claim& other = *user.claim;
       return &other != &claim && !user.writes && other.admitted && other.space == claim.space &&
              claim.command->endsAfter(*other.command);
     });
+  }
 }
 
 void Residency::enter(size_t begin, size_t end, const Claim& claim, Result result) {
@@ -239,8 +245,7 @@ void Residency::enter(size_t begin, size_t end, const Claim& claim, Result resul
     Interval& interval = it->second;
     if (interval.lost && result != Result::written) continue;
     change(interval, claim, result);
-    for (User& user : interval.users)
-      if (user.claim == &claim && user.writes) user.current = true;
+    interval.users.makeCurrent(claim);
   }
 }
 
@@ -263,7 +268,7 @@ void Residency::settle(size_t begin, size_t end, const Claim& claim, Result resu
   const auto [first, last] = cover(begin, end);
   for (auto it = first; it != last; ++it) {
     Interval& interval = it->second;
-    std::erase_if(interval.users, [&](const User& user) { return user.claim == &claim; });
+    interval.users.remove(claim);
     change(interval, claim, result);
   }
   merge(begin, end);

@@ -22,6 +22,7 @@
 #include "core/memory.h"
 #include "core/weak.h"
 #include "scheduler/command.h"
+#include "scheduler/range_users.h"
 #include "scheduler/state.h"
 
 namespace weft {
@@ -43,17 +44,6 @@ class SpaceSet {
   std::vector<port::MemorySpace> spaces_;  // a handful
 };
 
-// What a command in flight holds on the ranges that it touches. All under the ticket lock.
-struct Claim {
-  Command* command = nullptr;
-  uint64_t ticket = 0;
-  port::MemorySpace space = port::host_space;
-  bool transfer = false;  // of bytes into `space`
-  bool admitted = false;
-  bool allocates = false;  // a thread is at it: what it has is not to be taken away meanwhile
-  bool under_way = false;  // what it writes is entered
-};
-
 // A command's accesses, from its enqueue if it has to wait, until it has ended.
 struct Resolution : pool::Pooled {
   Claim claim;
@@ -69,18 +59,12 @@ struct Resolution : pool::Pooled {
 // Interval map over the bytes of one root memory object. Used under the context's ticket lock.
 class Residency final : public ResidencyState {
  public:
-  struct User {
-    const Claim* claim;
-    bool writes;
-    bool current =
-        false;  // it is under way, and these bytes are, in part or whole, as it made them
-    bool operator==(const User&) const = default;
-  };
+  using User = RangeUsers::User;
   struct Interval {
     size_t end = 0;
     SpaceSet valid;     // empty: nothing was ever written, any contents will do; or
     bool lost = false;  // the only valid copy was
-    pool::Vector<User> users;
+    RangeUsers users;
 
     bool needsTransfer(port::MemorySpace space) const {
       return !valid.empty() && !valid.has(space);
@@ -170,6 +154,7 @@ class Residency final : public ResidencyState {
  private:
   static void change(Interval& interval, const Claim& claim, Result result);
   static void supersede(Interval& interval, const Claim& claim, bool whole);
+  static bool isUnordered(const Interval& interval, const Claim& claim) noexcept;
   Map::iterator split(size_t at);
 
   State& state_;
@@ -243,6 +228,8 @@ class Resolver {
   // False when there are none.
   bool waitForAll(std::vector<Event*>& events);
   void addConflicts(const Access& access, Conflicts& conflicts);
+  void addConflict(const Access& access, const Residency::Interval& interval,
+                   const Residency::User& user, Conflicts& conflicts, bool ordered) const;
   bool conflict(const Access& access, const Residency::Interval& interval,
                 const Residency::User& user) const;
   bool reachable(const Residency::Interval& interval) const;

@@ -57,8 +57,7 @@ bool Resolver::claim() {
   resolution.claimed = true;
   for (const Access& access : resolution.accesses) {
     const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
-    for (auto it = first; it != last; ++it)
-      it->second.users.push_back({&resolution.claim, access.writes});
+    for (auto it = first; it != last; ++it) it->second.users.add(resolution.claim, access.writes);
   }
   return true;
 }
@@ -164,7 +163,12 @@ void Resolver::settleSpace() {
     }
   }
   space_ = command_.space();
-  command_.resolution_->claim.space = space_;
+  Claim& claim = command_.resolution_->claim;
+  if (std::exchange(claim.space, space_) == space_) return;
+  for (const Access& access : accesses) {
+    const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
+    for (auto it = first; it != last; ++it) it->second.users.move(claim);
+  }
 }
 
 // One in which what the command reads is valid, or all that it touches.
@@ -201,25 +205,35 @@ void Resolver::moveTo(port::MemorySpace space) {
 }
 
 void Resolver::addConflicts(const Access& access, Conflicts& conflicts) {
-  const Claim& own = command_.resolution_->claim;
+  // Who wrote without an order what it reads does not matter to it. So where others of its space
+  // are all that uses the bytes, thousands perhaps, nothing is to be asked of them.
+  const bool ordered = command_.hasPredecessors();
   const auto [first, last] = Residency::of(*access.object).cover(access.begin, access.end);
-  for (auto it = first; it != last; ++it)
-    for (const Residency::User& user : it->second.users) {
-      const Claim& other = *user.claim;
-      if (&other == &own || !(other.admitted || other.ticket < own.ticket)) continue;
-      const bool conflicts_with = conflict(access, it->second, user);
-      const bool made = access.reads && user.current && other.space == space_;
-      const bool brings = made && other.transfer;
-      if (!conflicts_with && !brings) {
-        if (made) conflicts.makers.push_back(other.command);
-      } else if (!command_.canFollow(*other.command)) {
-        conflicts.ends.push_back(other.command);
-      } else if (!other.under_way && (user.writes || !other.admitted)) {
-        conflicts.submissions.push_back(other.command);
-      } else {
-        (brings ? conflicts.brings : conflicts.order).push_back(other.command);
-      }
-    }
+  for (auto it = first; it != last; ++it) {
+    const Residency::Interval& interval = it->second;
+    const bool needs_transfer = access.reads && interval.needsTransfer(space_);
+    if (!ordered && !needs_transfer && interval.users.areCommandsOf(space_)) continue;
+    for (const Residency::User& user : interval.users)
+      addConflict(access, interval, user, conflicts, ordered);
+  }
+}
+
+void Resolver::addConflict(const Access& access, const Residency::Interval& interval,
+                           const Residency::User& user, Conflicts& conflicts, bool ordered) const {
+  const Claim &own = command_.resolution_->claim, &other = *user.claim;
+  if (&other == &own || !(other.admitted || other.ticket < own.ticket)) return;
+  const bool conflicts_with = conflict(access, interval, user);
+  const bool made = access.reads && user.current && other.space == space_;
+  const bool brings = made && other.transfer;
+  if (!conflicts_with && !brings) {
+    if (made && ordered) conflicts.makers.push_back(other.command);
+  } else if (!command_.canFollow(*other.command)) {
+    conflicts.ends.push_back(other.command);
+  } else if (!other.under_way && (user.writes || !other.admitted)) {
+    conflicts.submissions.push_back(other.command);
+  } else {
+    (brings ? conflicts.brings : conflicts.order).push_back(other.command);
+  }
 }
 
 // Unordered commands of one space are the application's to order, unless a transfer into that space
@@ -322,7 +336,7 @@ TransferCommand& Resolver::transferFor(MemObject& object, size_t begin,
   }
   for (const Residency::User& user : interval.users)
     if (user.current && user.claim->space == source) transfer->runBehind(*user.claim->command);
-  interval.users.push_back({&transfer->claim(), true});
+  interval.users.add(transfer->claim(), true);
   return *transfer;
 }
 

@@ -99,6 +99,8 @@ bool Command::failsWith(const Command& earlier) const noexcept {
 
 bool Command::hasPrevious() const noexcept { return place_ && queue() && queue()->runsAhead(); }
 
+bool Command::hasPredecessors() const noexcept { return ahead_ || hasPrevious(); }
+
 void Command::dropEnded() noexcept {
   const auto ended = [&](const Event& earlier, bool carries_failure) {
     const cl_int status = earlier.status();

@@ -78,6 +78,33 @@ TEST_F(UsersTest, AreFewInAChain) {
   }
 }
 
+// Without an order all of them count, and a writer elsewhere waits for each.
+TEST_F(UsersTest, OfAnUnorderedQueueAreAllWaitedFor) {
+  for (int i = 0; i < links; ++i) launch(*unordered);
+  EXPECT_EQ(platform.fake(0).pending(), size_t(links));
+  EXPECT_EQ(users(*input), size_t(links));
+  const Ref<Queue> elsewhere = platform.queue(1);
+  const char two = 2;
+  const auto writer = enqueueFill(*elsewhere, *input, &two, 1, 0, size, {});
+  for (int i = 0; i < links; ++i) {
+    EXPECT_EQ(platform.fake(1).able(), 0u);
+    EXPECT_TRUE(platform.fake(0).finish());
+  }
+  EXPECT_EQ(platform.fake(1).able(), 1u);
+  finishAll();
+  EXPECT_EQ(writer->status(), CL_COMPLETE);
+  EXPECT_EQ(users(*sum) + users(*input), 0u);
+}
+
+// Of two that nothing orders one does not fail with the other, unless what it reads is lost.
+TEST_F(UsersTest, OfAnUnorderedQueueFailWhenTheirInputIsLost) {
+  const auto failing = launch(*unordered), beside = launch(*unordered);
+  EXPECT_TRUE(platform.fake(0).finishAny(0, CL_OUT_OF_RESOURCES, Reach::run));
+  finishAll();
+  EXPECT_EQ(failing->status(), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(beside->status(), dependent);
+}
+
 // Those who are not remembered, too.
 TEST_F(UsersTest, PassFailureOn) {
   for (const Reach reach : {Reach::run, Reach::finish}) {
