@@ -31,6 +31,12 @@ enum class ArgumentKind : uint8_t {
   queue
 };
 
+// Are they passed to kernels as the address of a memory object?
+inline bool isAddress(ArgumentKind kind) {
+  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer ||
+         kind == ArgumentKind::pipe;
+}
+
 enum class AddressQualifier : uint8_t { private_, global, local, constant };
 enum class AccessQualifier : uint8_t { none, read_only, write_only, read_write };
 

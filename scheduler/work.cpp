@@ -9,10 +9,7 @@
 namespace weft {
 namespace {
 
-bool hasMemory(ArgumentKind kind) {
-  return kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer ||
-         kind == ArgumentKind::image || kind == ArgumentKind::pipe;
-}
+bool hasMemory(ArgumentKind kind) { return isAddress(kind) || kind == ArgumentKind::image; }
 
 void append(AccessList& list, const CopyEnd& end, const Region& region, bool writes) {
   if (!end.object) return;

@@ -50,6 +50,8 @@ inline void describeGpuLanguage(port::Capabilities& c, bool long_atomics) {
   add(c.language_extensions, gpu_language_extensions);
   add(c.language_features, gpu_language_features);
   if (!long_atomics) return;
+  c.pipes = true;
+  c.language_features.emplace_back("__opencl_c_pipes");
   add(c.language_extensions, gpu_long_atomics);
   if (c.fp64) add(c.language_features, gpu_double_atomics);
 }

@@ -137,8 +137,7 @@ Status Module::launch(StreamHandle stream, const port::Launch& launch, void* pri
       shared = (shared + alignment - 1) / alignment * alignment;
       parameters.word(i, shared);
       shared += argument.size;
-    } else if (argument.kind == ArgumentKind::global_pointer ||
-               argument.kind == ArgumentKind::constant_pointer) {
+    } else if (isAddress(argument.kind)) {
       const uint64_t base =
           argument.memory ? argument.memory->deviceAddress() : argument.raw_address;
       parameters.word(i, base ? base + argument.offset : 0);

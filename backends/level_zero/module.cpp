@@ -157,8 +157,7 @@ ze_result_t Module::setArguments(ze_kernel_handle_t kernel, const port::Launch& 
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (argument.kind == ArgumentKind::local_pointer) {
       result = set(i, argument.size, nullptr);
-    } else if (argument.kind == ArgumentKind::global_pointer ||
-               argument.kind == ArgumentKind::constant_pointer) {
+    } else if (isAddress(argument.kind)) {
       const uint64_t base =
           argument.memory ? argument.memory->deviceAddress() : argument.raw_address;
       const uint64_t address = base ? base + argument.offset : 0;

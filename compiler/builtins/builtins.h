@@ -20,12 +20,17 @@ namespace weft::compiler {
 // linkLateMath links them; or are linked at once.
 enum class LateMath { left, linked };
 
+// The functions of work-groups and sub-groups are the lowering's to lanes, or the library's own
+// (cl/own_work_group.cl, cl/own_sub_group.cl): for targets whose work-items run at the same time.
+enum class GroupFunctions { lowered, own };
+
 // Links into `module` the definitions of every OpenCL builtin that it references, transitively, and
 // nothing else, with internal linkage and the C calling convention (their calls are converted too).
 // Work-item queries and barriers stay undefined: the lowering to lanes replaces them. Events become
 // plain pointers, images pointers to their descriptors, samplers numbers. Keeps the module's triple
 // and data layout.
-llvm::Error linkBuiltins(llvm::Module& module, LateMath late = LateMath::left);
+llvm::Error linkBuiltins(llvm::Module& module, LateMath late = LateMath::left,
+                         GroupFunctions groups = GroupFunctions::lowered);
 
 // Gives the math functions their SLEEF symbols: the ones that suit the target's instructions for
 // scalars and for the program's own vectors, and vector variants that the loop vectoriser may use.
@@ -66,10 +71,5 @@ llvm::Error defineOwnMath(llvm::Module& module);
 // Before linkBuiltins, for such targets: functions of which the library has a form that needs no
 // double, or less of what completes SLEEF's.
 void useOwnMath(llvm::Module& module);
-
-// For targets whose work-items run at the same time: the functions of work-groups and sub-groups
-// become calls of the library's own (cl/own_work_group.cl, cl/own_sub_group.cl). To be followed by
-// linkBuiltins.
-void useOwnGroupFunctions(llvm::Module& module);
 
 }  // namespace weft::compiler

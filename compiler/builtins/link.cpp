@@ -12,6 +12,7 @@
 #include "compiler/builtins/library.h"
 #include "compiler/builtins/math_names.h"
 #include "compiler/builtins/opaque_types.h"
+#include "compiler/builtins/own_functions.h"
 
 namespace weft::compiler {
 namespace {
@@ -53,7 +54,7 @@ void adopt(llvm::Function& function, const TargetAttributes& target) {
 
 }  // namespace
 
-llvm::Error linkBuiltins(llvm::Module& module, LateMath late) {
+llvm::Error linkBuiltins(llvm::Module& module, LateMath late, GroupFunctions groups) {
   lowerOpaqueTypes(module);  // the library's modules are lowered already
   llvm::StringSet<> own;
   for (const llvm::Function& function : module)
@@ -61,8 +62,11 @@ llvm::Error linkBuiltins(llvm::Module& module, LateMath late) {
   const TargetAttributes target = targetAttributes(module);
 
   std::optional<llvm::Linker> linker;
-  for (auto missing = findMissing(module, late); !missing.empty();
-       missing = findMissing(module, late)) {
+  const auto find = [&] {
+    if (groups == GroupFunctions::own) useOwnGroupFunctions(module);
+    return findMissing(module, late);
+  };
+  for (auto missing = find(); !missing.empty(); missing = find()) {
     if (!linker) linker.emplace(module);
     for (const uint32_t index : missing) {
       const std::string_view bitcode = builtinBitcode(index);

@@ -1,6 +1,9 @@
 // Functions of OpenCL C as calls of the library's own: "_Z21work_group_reduce_addi" is
 // "_Z32__weft_own_work_group_reduce_addi". Those of groups are for devices that run a group's
 // work-items side by side (cl/own_work_group.cl, cl/own_sub_group.cl), those of math for GPUs.
+#include "compiler/builtins/own_functions.h"
+
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/Module.h>
 
 #include "compiler/builtins/builtins.h"
@@ -28,10 +31,16 @@ std::string ownName(llvm::StringRef symbol, Kind kind) {
 }
 
 void useOwn(llvm::Module& module, Kind kind) {
-  for (llvm::Function& function : module) {
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
     if (!function.isDeclaration() || function.use_empty()) continue;
     const std::string name = ownName(function.getName(), kind);
-    if (findBuiltinModule(name)) function.setName(name);
+    if (!findBuiltinModule(name)) continue;
+    if (llvm::Function* known = module.getFunction(name)) {
+      function.replaceAllUsesWith(known);
+      function.eraseFromParent();
+    } else {
+      function.setName(name);
+    }
   }
 }
 

@@ -56,7 +56,7 @@ constexpr uint32_t usual_spirv_sub_group = 16;
 llvm::Error checkArguments(const Image& image) {
   for (const KernelInfo& kernel : image.kernels)
     for (const ArgumentInfo& argument : kernel.arguments)
-      if (argument.kind > ArgumentKind::sampler)
+      if (argument.kind > ArgumentKind::pipe)
         return llvm::createStringError("kernel '" + kernel.name + "': the device has no " +
                                        argument.type_name);
   return llvm::Error::success();
@@ -296,8 +296,7 @@ llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
     useStandardFunctions(module, own);
   else
     useOwnMath(module);
-  useOwnGroupFunctions(module);
-  if (llvm::Error error = linkBuiltins(module)) return error;
+  if (llvm::Error error = linkBuiltins(module, LateMath::left, GroupFunctions::own)) return error;
   if (is_spirv) useStandardFunctions(module, own);
   return defineOwnMath(module);
 }

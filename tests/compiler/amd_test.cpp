@@ -80,6 +80,19 @@ constexpr char exchange[] =
     "  a[get_global_id(0)] = s[63 - get_local_id(0)] + b[63 - get_local_id(0)] + (int)v.z;\n"
     "}\n";
 
+TEST_P(Amd, PipesWithReservations) {
+  port::CompileRequest made = amdRequest(
+      "kernel void f(write_only pipe int p, global int* out) {\n"
+      "  reserve_id_t r = work_group_reserve_write_pipe(p, get_local_size(0));\n"
+      "  if (is_valid_reserve_id(r)) write_pipe(p, r, get_local_id(0), out);\n"
+      "  work_group_commit_write_pipe(p, r);\n"
+      "  r = sub_group_reserve_write_pipe(p, 1); sub_group_commit_write_pipe(p, r); }",
+      "-cl-std=CL3.0");
+  made.features.feature_macros.emplace_back("__opencl_c_pipes");
+  const auto result = compiler().build(made);
+  EXPECT_TRUE(result.ok) << result.log;
+}
+
 TEST_P(Amd, TheLoaderLearnsWhatAKernelTakes) {
   const Image image = built(exchange);
   ASSERT_EQ(image.kernels.size(), 1u);

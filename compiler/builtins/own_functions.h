@@ -1,0 +1,13 @@
+// Functions of OpenCL C as calls of the library's own.
+#pragma once
+
+namespace llvm {
+class Module;
+}
+
+namespace weft::compiler {
+
+// For GroupFunctions::own: those of work-groups and sub-groups that `module` declares.
+void useOwnGroupFunctions(llvm::Module& module);
+
+}  // namespace weft::compiler
