@@ -146,7 +146,7 @@ struct KernelInfo {
   bool uses_printf = false;
   bool uses_device_queue = false;  // it, or a kernel that it enqueues
   // Of a block, for device queues: its arguments are the block literal's address and local memory.
-  // No kernel to the application.
+  // No kernel to the application. So are those of program-scope objects (core/ports/launch.h).
   bool is_block = false;
   uint32_t split_hazards = all_split_hazards;  // until the code was looked at
   NativeImages native;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/ports/native_images.h"
+#include "core/program_objects.h"
 #include "core/spirv.h"
 
 namespace weft {
@@ -90,7 +91,7 @@ std::shared_ptr<const Image> imageOf(const port::CompileResult& result, std::str
 
 std::shared_ptr<port::Module> load(const Device& device, const Image& image, std::string& log) {
   try {
-    return device.port().load(image);
+    return withObjects(device, image, device.port().load(image));
   } catch (const std::exception& error) {
     log += std::string("error: the program cannot be loaded: ") + error.what() + "\n";
     return nullptr;

@@ -8,12 +8,19 @@
 namespace weft {
 
 inline constexpr const char* gpu_language_extensions[] = {
-    "cl_khr_extended_async_copies",     "cl_khr_extended_bit_ops",
-    "cl_khr_integer_dot_product",       "cl_ext_float_atomics",
-    "cl_khr_subgroup_extended_types",   "cl_khr_subgroup_ballot",
-    "cl_khr_subgroup_non_uniform_vote", "cl_khr_subgroup_non_uniform_arithmetic",
-    "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
-    "cl_khr_subgroup_shuffle",          "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_extended_async_copies",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",
+    "cl_ext_float_atomics",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+    "cl_ext_cxx_for_opencl",
 };
 inline constexpr const char* gpu_long_atomics[] = {
     "cl_khr_int64_base_atomics",

@@ -1,5 +1,7 @@
 #include "compiler/pipeline/constructors.h"
 
+#include <algorithm>
+
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
@@ -41,6 +43,27 @@ void removeRegistrations(llvm::Module& module) {
   if (handle && handle->use_empty()) handle->eraseFromParent();
 }
 
+// The functions of a list, which is no more.
+std::vector<llvm::Function*> takeList(llvm::Module& module, const char* name) {
+  std::vector<llvm::Function*> functions = functionsOf(module, name);
+  if (!functions.empty()) module.getNamedGlobal(name)->eraseFromParent();
+  return functions;
+}
+
+// As a function of its own, if there are any.
+void exportCalls(llvm::Module& module, const std::vector<llvm::Function*>& functions,
+                 const char* name) {
+  if (functions.empty()) return;
+  llvm::LLVMContext& context = module.getContext();
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto* all = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  all->setDoesNotThrow();
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", all));
+  for (llvm::Function* function : functions)
+    builder.CreateCall(function)->setCallingConv(function->getCallingConv());
+  builder.CreateRetVoid();
+}
+
 }  // namespace
 
 void keepConstructors(llvm::Module& module) {
@@ -53,23 +76,23 @@ void keepConstructors(llvm::Module& module) {
 }
 
 void exportDestructors(llvm::Module& module) {
-  const std::vector<llvm::Function*> functions = functionsOf(module, destructors);
-  if (functions.empty()) return;
-  module.getNamedGlobal(destructors)->eraseFromParent();
-  llvm::LLVMContext& context = module.getContext();
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
-  auto* all = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                     port::destroy_objects_symbol, module);
-  all->setDoesNotThrow();
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", all));
   // Modules were linked, and are constructed, in the order of the list.
-  for (llvm::Function* function : llvm::reverse(functions))
-    builder.CreateCall(function)->setCallingConv(function->getCallingConv());
-  builder.CreateRetVoid();
+  std::vector<llvm::Function*> functions = takeList(module, destructors);
+  std::reverse(functions.begin(), functions.end());
+  exportCalls(module, functions, port::destroy_objects_symbol);
 }
 
-bool hasConstructors(const llvm::Module& module) {
-  return !functionsOf(module, constructors).empty();
+void makeObjectKernels(llvm::Module& module, std::vector<KernelInfo>& kernels) {
+  exportCalls(module, takeList(module, constructors), port::construct_objects_symbol);
+  exportDestructors(module);
+  for (const char* name : {port::construct_objects_symbol, port::destroy_objects_symbol}) {
+    llvm::Function* kernel = module.getFunction(name);
+    if (!kernel) continue;
+    kernel->setCallingConv(llvm::CallingConv::SPIR_KERNEL);
+    KernelInfo& info = kernels.emplace_back();
+    info.name = name;
+    info.is_block = true;
+  }
 }
 
 }  // namespace weft::compiler

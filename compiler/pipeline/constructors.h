@@ -1,6 +1,10 @@
 // Program-scope objects of C++ for OpenCL, which Clang constructs in kernels that nobody enqueues.
 #pragma once
 
+#include <vector>
+
+#include "core/image.h"
+
 namespace llvm {
 class Module;
 }
@@ -16,6 +20,8 @@ void keepConstructors(llvm::Module& module);
 // while kernels may still be running.
 void exportDestructors(llvm::Module& module);
 
-bool hasConstructors(const llvm::Module& module);
+// For GPUs: makes kernels of both lists, for whoever loads the module to run
+// (core/ports/launch.h), and adds them to `kernels`.
+void makeObjectKernels(llvm::Module& module, std::vector<KernelInfo>& kernels);
 
 }  // namespace weft::compiler

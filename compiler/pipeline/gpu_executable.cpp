@@ -87,12 +87,6 @@ llvm::Error settleSubGroups(Image& image) {
   return llvm::Error::success();
 }
 
-// Nobody would run them there.
-llvm::Error checkConstructors(const llvm::Module& module) {
-  if (!hasConstructors(module)) return llvm::Error::success();
-  return llvm::createStringError("the device does not run constructors of program-scope objects");
-}
-
 llvm::Error checkFunctions(const llvm::Module& module) {
   const auto missing = undefinedFunctions(module);
   if (missing.empty()) return llvm::Error::success();
@@ -325,8 +319,8 @@ port::Target machineTarget(const Image& image) {
 llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine,
                               const Options& options, Image& image) {
   if (llvm::Error error = checkArguments(image)) return error;
+  makeObjectKernels(module, image.kernels);
   if (llvm::Error error = settleSubGroups(image)) return error;
-  if (llvm::Error error = checkConstructors(module)) return error;
   llvm::StripDebugInfo(module);
   markPrintf(module, image.kernels);
   lowerPrintfToRecords(module);

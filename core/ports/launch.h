@@ -88,7 +88,10 @@ using CpuKernelEntry = void (*)(const void* const* arguments, const LaunchRecord
 
 // What a CPU image exports when it has program-scope objects to destroy: a function without
 // parameters or result, to be called before the image is unloaded and after its last kernel.
+// A GPU image has a kernel of that name, and one that constructs them; both are told apart from the
+// program's own by KernelInfo::is_block, take no arguments and are for one work-item.
 inline constexpr char destroy_objects_symbol[] = "weft_destroy_objects";
+inline constexpr char construct_objects_symbol[] = "weft_construct_objects";
 
 // Entry point of a kernel in a GPU image (PTX, amdgcn): the function KernelInfo::symbol takes the
 // kernel's arguments in their order, then this structure by value as a hidden last one.

@@ -80,7 +80,7 @@ constexpr char exchange[] =
     "  a[get_global_id(0)] = s[63 - get_local_id(0)] + b[63 - get_local_id(0)] + (int)v.z;\n"
     "}\n";
 
-TEST_P(Amd, PipesWithReservations) {
+TEST_P(Amd, PipesAndObjectsOfTheProgram) {
   port::CompileRequest made = amdRequest(
       "kernel void f(write_only pipe int p, global int* out) {\n"
       "  reserve_id_t r = work_group_reserve_write_pipe(p, get_local_size(0));\n"
@@ -89,8 +89,19 @@ TEST_P(Amd, PipesWithReservations) {
       "  r = sub_group_reserve_write_pipe(p, 1); sub_group_commit_write_pipe(p, r); }",
       "-cl-std=CL3.0");
   made.features.feature_macros.emplace_back("__opencl_c_pipes");
-  const auto result = compiler().build(made);
+  auto result = compiler().build(made);
   EXPECT_TRUE(result.ok) << result.log;
+
+  result = compiler().build(
+      amdRequest("struct S { int x; S(int v) : x(v) {} ~S() { x = 0; } }; S one(1); S two(one.x);\n"
+                 "kernel void f(global int* a) { a[0] = two.x; }",
+                 "-cl-std=CLC++2021"));
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value_or(Image{});
+  ASSERT_EQ(image.kernels.size(), 3u);
+  const std::string symbols = readelf(image, "--symbols");
+  for (const KernelInfo& kernel : image.kernels)
+    EXPECT_TRUE(contains(symbols, kernel.symbol + ".kd")) << symbols;
 }
 
 TEST_P(Amd, TheLoaderLearnsWhatAKernelTakes) {

@@ -1,4 +1,5 @@
 // Programs for GPUs: what the PTX of a kernel is, and what is refused by name.
+#include "core/ports/launch.h"
 #include "tests/compiler/fixture.h"
 
 namespace weft {
@@ -57,6 +58,24 @@ TEST_F(GpuTest, AKernelTakesItsArgumentsAndTheLaunch) {
   EXPECT_TRUE(contains(text, ".visible .entry weft_kernel_f(")) << text;
   EXPECT_TRUE(contains(text, "weft_kernel_f_param_2[160]")) << text;
   EXPECT_TRUE(contains(text, "st.global.f32")) << text;
+}
+
+// Of C++ for OpenCL: constructed and destroyed by kernels that are none of the program's.
+TEST_F(GpuTest, ObjectsOfTheProgramHaveKernels) {
+  const Image image = gpuImage(
+      "struct S { int x; S(int v) : x(v) {} ~S() { x = 0; } }; S one(1); S two(one.x);\n"
+      "kernel void f(global int* a) { a[0] = two.x; }",
+      "-cl-std=CLC++2021");
+  std::vector<std::string> names;
+  for (const KernelInfo& kernel : image.kernels) {
+    names.push_back(kernel.name);
+    EXPECT_EQ(kernel.is_block, kernel.name != "f") << kernel.name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"f", port::construct_objects_symbol,
+                                             port::destroy_objects_symbol}));
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  for (const KernelInfo& kernel : image.kernels)
+    EXPECT_TRUE(contains(text, ".visible .entry " + kernel.symbol + "(")) << text;
 }
 
 TEST_F(GpuTest, LocalMemoryStaticAndAsAnArgument) {

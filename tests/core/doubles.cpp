@@ -84,6 +84,32 @@ KernelInfo kernelFrom(const std::string& word, const port::Target& target) {
 
 }  // namespace
 
+class DoubleDevice::EagerStream final : public port::Stream {
+ public:
+  explicit EagerStream(DoubleDevice& device) : device_(device) {}
+
+  void submit(port::Operation& operation) noexcept override {
+    {
+      const std::lock_guard lock(device_.launching_);
+      device_.launched_.push_back(std::get<port::Launch>(operation.work).kernel);
+    }
+    operation.finished(device_.launch_status, 0, 0);
+  }
+  void flush() noexcept override {}
+
+ private:
+  DoubleDevice& device_;
+};
+
+std::unique_ptr<port::Stream> DoubleDevice::createStream(port::Order) {
+  return std::make_unique<EagerStream>(*this);
+}
+
+std::vector<uint32_t> DoubleDevice::launched() {
+  const std::lock_guard lock(launching_);
+  return launched_;
+}
+
 DoubleDevice::DoubleDevice(std::string cpu) {
   target_.cpu = std::move(cpu);
   capabilities_.max_sub_devices = 2;

@@ -13,7 +13,8 @@
 
 namespace weft::test {
 
-// Loads anything but an image with the option "unloadable".
+// Loads anything but an image with the option "unloadable". Its streams end what they are given at
+// once, with a status that the test chooses.
 class DoubleDevice final : public port::Device {
  public:
   explicit DoubleDevice(std::string cpu);
@@ -25,15 +26,26 @@ class DoubleDevice final : public port::Device {
   port::ClockPair clocks() const override { return {}; }
   std::vector<std::shared_ptr<port::Device>> partition(
       std::span<const port::UnitSet> parts) override;
-  std::unique_ptr<port::Stream> createStream(port::Order) override { return nullptr; }
+  std::unique_ptr<port::Stream> createStream(port::Order) override;
   std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
   std::unique_ptr<port::Memory> import(void*, size_t) override { return nullptr; }
   std::unique_ptr<port::Module> load(const Image& image) override;
 
   std::atomic<int> loads{0};
   std::atomic<int> modules{0};  // loaded and not yet unloaded
+  std::atomic<port::OperationStatus> launch_status{0};
+
+  // The kernels that were launched, by their indices.
+  std::vector<uint32_t> launched();
+  // From hold() to letGo(), by the same thread, nothing is launched.
+  void hold() { launching_.lock(); }
+  void letGo() { launching_.unlock(); }
 
  private:
+  class EagerStream;
+
+  std::mutex launching_;
+  std::vector<uint32_t> launched_;
   port::Target target_;
   port::Capabilities capabilities_;
 };
