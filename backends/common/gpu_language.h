@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iterator>
+#include <string>
 
 #include "core/ports/capabilities.h"
 
@@ -48,6 +49,13 @@ inline constexpr const char* gpu_double_atomics[] = {
     "__opencl_c_ext_fp64_local_atomic_add",
     "__opencl_c_ext_fp64_local_atomic_min_max",
 };
+
+// Where the compiler reaches the device's counters.
+inline void describeGpuClocks(port::Capabilities& c) {
+  c.language_extensions.emplace_back("cl_khr_kernel_clock");
+  for (const char* scope : {"device", "work_group", "sub_group"})
+    c.language_features.emplace_back(std::string("__opencl_c_kernel_clock_scope_") + scope);
+}
 
 // `c.fp64` has to be known. `long_atomics`: has the device those of 64 bits?
 inline void describeGpuLanguage(port::Capabilities& c, bool long_atomics) {

@@ -106,6 +106,7 @@ void Device::describeDevice() {
   capabilities_.printf = true;
   constexpr bool long_atomics = true;
   describeGpuLanguage(capabilities_, long_atomics);
+  describeGpuClocks(capabilities_);
 }
 
 void Device::describeMemory() {

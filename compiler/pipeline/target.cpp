@@ -6,6 +6,7 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -124,6 +125,18 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> amdMachine(const port::Targ
   return machine;
 }
 
+// A work-group of NVIDIA's GPUs counts the cycles of its multiprocessor, where the device has a
+// time that is the same everywhere. The host's processors have one counter for all of them, and
+// those of AMD's GPUs that count cycles come round within a millisecond.
+void chooseClock(llvm::Module& module, const llvm::Triple& triple) {
+  if (triple.isNVPTX()) return;
+  llvm::Intrinsic::ID from = llvm::Intrinsic::readsteadycounter;
+  llvm::Intrinsic::ID to = llvm::Intrinsic::readcyclecounter;
+  if (triple.isAMDGCN()) std::swap(from, to);
+  if (llvm::Function* other = module.getFunction(llvm::Intrinsic::getName(from)))
+    other->replaceAllUsesWith(llvm::Intrinsic::getDeclaration(&module, to));
+}
+
 }  // namespace
 
 void initialiseTargets() {
@@ -162,6 +175,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const port::T
 }
 
 void retarget(llvm::Module& module, llvm::TargetMachine& machine) {
+  chooseClock(module, machine.getTargetTriple());
   module.setTargetTriple(machine.getTargetTriple().str());
   module.setDataLayout(machine.createDataLayout());
   for (llvm::Function& function : module) {

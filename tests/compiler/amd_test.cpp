@@ -104,6 +104,22 @@ TEST_P(Amd, PipesAndObjectsOfTheProgram) {
     EXPECT_TRUE(contains(symbols, kernel.symbol + ".kd")) << symbols;
 }
 
+// The counter that all of the device shares, in every scope.
+TEST_P(Amd, Clocks) {
+  port::CompileRequest made = amdRequest(
+      "kernel void f(global ulong* a) { a[0] = clock_read_device(); a[1] = clock_read_sub_group(); "
+      "}",
+      "-cl-std=CL3.0");
+  made.features.extensions.emplace_back("cl_khr_kernel_clock");
+  for (const char* scope : {"device", "sub_group"})
+    made.features.feature_macros.push_back(std::string("__opencl_c_kernel_clock_scope_") + scope);
+  const auto result = compiler().build(made);
+  ASSERT_TRUE(result.ok) << result.log;
+  const std::string text = code(readImage(result.image).value_or(Image{}));
+  const std::regex reads("s_memrealtime|MSG_RTN_GET_REALTIME");
+  EXPECT_EQ(std::distance(std::sregex_iterator(text.begin(), text.end(), reads), {}), 2) << text;
+}
+
 TEST_P(Amd, TheLoaderLearnsWhatAKernelTakes) {
   const Image image = built(exchange);
   ASSERT_EQ(image.kernels.size(), 1u);

@@ -60,6 +60,22 @@ TEST_F(GpuTest, AKernelTakesItsArgumentsAndTheLaunch) {
   EXPECT_TRUE(contains(text, "st.global.f32")) << text;
 }
 
+TEST_F(GpuTest, ClocksOfTheDeviceAndOfTheMultiprocessor) {
+  port::CompileRequest made = gpuRequest(
+      "kernel void f(global ulong* a) { a[0] = clock_read_device(); a[1] = "
+      "clock_read_work_group(); }",
+      "-cl-std=CL3.0");
+  made.features.extensions.emplace_back("cl_khr_kernel_clock");
+  for (const char* scope : {"device", "work_group"})
+    made.features.feature_macros.push_back(std::string("__opencl_c_kernel_clock_scope_") + scope);
+  const auto result = compiler().build(made);
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value_or(Image{});
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  EXPECT_EQ(count(text, "%globaltimer"), 1) << text;
+  EXPECT_EQ(count(text, "%clock64"), 1) << text;
+}
+
 // Of C++ for OpenCL: constructed and destroyed by kernels that are none of the program's.
 TEST_F(GpuTest, ObjectsOfTheProgramHaveKernels) {
   const Image image = gpuImage(

@@ -252,14 +252,22 @@ TEST_F(Language, WideLegacyAtomics) {
             (std::vector<cl_long>{cl_long{4950} << 33, cl_long{99} << 33, cl_long{127} << 33}));
 }
 
-// cl_khr_kernel_clock: there is a time.
+// cl_khr_kernel_clock: the time of each scope goes on, whichever form it is read in.
 TEST_F(Language, ClocksOfKernels) {
   const OwnedProgram program = built(
       "kernel void k(global int* out) {\n"
       "#ifdef cl_khr_kernel_clock\n"
-      "  ulong a = clock_read_device(); uint2 b = clock_read_hilo_work_group();\n"
-      "  ulong c = clock_read_sub_group(), middle = (ulong)b.y << 32 | b.x;\n"
-      "  out[get_global_id(0)] = a != 0 && middle != 0 && c != 0;\n"
+      "  int right = 0;\n"
+      "  #define READ(scope) { ulong a = clock_read_##scope();\\\n"
+      "    uint2 b = clock_read_hilo_##scope(); ulong middle = (ulong)b.y << 32 | b.x;\\\n"
+      "    right += a != 0 && a <= middle && middle <= clock_read_##scope(); }\n"
+      "  READ(device) READ(work_group)\n"
+      "  #ifdef __opencl_c_kernel_clock_scope_sub_group\n"
+      "  READ(sub_group)\n"
+      "  #else\n"
+      "  ++right;\n"
+      "  #endif\n"
+      "  out[get_global_id(0)] = right == 3;\n"
       "#else\n"
       "  out[get_global_id(0)] = 1;\n"
       "#endif\n"
