@@ -21,7 +21,16 @@ inline constexpr const char* gpu_language_extensions[] = {
     "cl_khr_subgroup_rotate",
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_expect_assume",
     "cl_ext_cxx_for_opencl",
+    "cl_khr_mipmap_image",
+    "cl_khr_mipmap_image_writes",
+    "cl_intel_required_subgroup_size",
+    "cl_amd_media_ops",
+    "cl_amd_media_ops2",
+    "cl_amd_popcnt",
+    "cl_amd_printf",
+    "cl_amd_vec3",
 };
 inline constexpr const char* gpu_long_atomics[] = {
     "cl_khr_int64_base_atomics",
@@ -35,6 +44,7 @@ inline constexpr const char* gpu_language_features[] = {
     "__opencl_c_atomic_order_acq_rel",
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_device",
+    "__opencl_c_atomic_scope_all_devices",
     "__opencl_c_integer_dot_product_input_4x8bit",
     "__opencl_c_integer_dot_product_input_4x8bit_packed",
     "__opencl_c_ext_fp32_global_atomic_add",
@@ -64,6 +74,7 @@ inline void describeGpuLanguage(port::Capabilities& c, bool long_atomics) {
   };
   add(c.language_extensions, gpu_language_extensions);
   add(c.language_features, gpu_language_features);
+  if (c.fp64) c.language_extensions.emplace_back("cl_amd_fp64");
   if (!long_atomics) return;
   c.pipes = true;
   c.language_features.emplace_back("__opencl_c_pipes");

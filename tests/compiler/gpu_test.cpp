@@ -94,6 +94,18 @@ TEST_F(GpuTest, ObjectsOfTheProgramHaveKernels) {
     EXPECT_TRUE(contains(text, ".visible .entry " + kernel.symbol + "(")) << text;
 }
 
+TEST_F(GpuTest, WhatNeedsDeviceQueuesIsRefusedAndNothingElseOfVersion20) {
+  const char* const of_2_0 = "kernel void f(global int* a) { int* p = a; *p = 1; }";
+  EXPECT_TRUE(compiler().build(gpuRequest(of_2_0, "-cl-std=CL2.0")).ok);
+  EXPECT_TRUE(contains(complaint("kernel void f(queue_t q) {}", "-cl-std=CL2.0"), "queue_t"));
+  const std::string enqueues = complaint(
+      "kernel void f(global int* a) {\n"
+      "  enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1),\n"
+      "                 ^{ a[0] = 1; }); }",
+      "-cl-std=CL2.0");
+  EXPECT_TRUE(contains(enqueues, "undeclared identifier 'get_default_queue'")) << enqueues;
+}
+
 TEST_F(GpuTest, LocalMemoryStaticAndAsAnArgument) {
   const Image image = gpuImage(
       "kernel void f(global int* a, local int* b) {\n"

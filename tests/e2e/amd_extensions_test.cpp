@@ -181,6 +181,8 @@ TEST_F(AmdExtensions, SynonymsAndMacros) {
       if (out[0] == 0) printf("%d\n", out[0]);
     #if defined(__CPU__) && defined(__X86_64__) && !defined(__GPU__)
       out[0] += 100;
+    #elif defined(__GPU__) && !defined(__CPU__)
+      out[0] += 200;
     #endif
     })",
                                      "-Werror");
@@ -188,7 +190,8 @@ TEST_F(AmdExtensions, SynonymsAndMacros) {
   const OwnedKernel k = kernel(program, "k");
   set(k, out);
   run(k, {{1}});
-  EXPECT_EQ(download<cl_int>(out).front(), 108);
+  const bool gpu = deviceInfo<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU;
+  EXPECT_EQ(download<cl_int>(out).front(), gpu ? 208 : 108);
 }
 
 }  // namespace
