@@ -104,6 +104,23 @@ TEST_P(Amd, PipesAndObjectsOfTheProgram) {
     EXPECT_TRUE(contains(symbols, kernel.symbol + ".kd")) << symbols;
 }
 
+// What is the library's and the front end's on every target.
+TEST_P(Amd, LevelsOfMipMapsAndMediaOperations) {
+  port::CompileRequest made = amdRequest(
+      "kernel void f(read_only image2d_t from, write_only image2d_array_t to, sampler_t s) {\n"
+      "  float4 a = read_imagef(from, s, (float2)(0.5f), 1.5f);\n"
+      "  write_imagef(to, (int4)(0), 2, a * (float)popcnt(amd_sad4((uint4)(1), (uint4)(2), 3u))); "
+      "}",
+      "-cl-std=CL3.0");
+  made.features.images = true;
+  made.features.feature_macros.emplace_back("__opencl_c_images");
+  for (const char* name :
+       {"cl_khr_mipmap_image", "cl_khr_mipmap_image_writes", "cl_amd_media_ops", "cl_amd_popcnt"})
+    made.features.extensions.emplace_back(name);
+  const auto result = compiler().build(made);
+  EXPECT_TRUE(result.ok) << result.log;
+}
+
 // The counter that all of the device shares, in every scope.
 TEST_P(Amd, Clocks) {
   port::CompileRequest made = amdRequest(
