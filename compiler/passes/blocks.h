@@ -16,6 +16,8 @@ bool isBlockKernel(const llvm::Function& function);
 
 // The name of a kernel's entry in the image.
 inline constexpr char entry_prefix[] = "weft_kernel_";
+// The same of its turned body's entry (turned_body.h), which no function of a program has.
+inline constexpr char turned_prefix[] = "weft_turned.";
 
 // The kernels' addresses become those of their entries, which are declared until they are made.
 void nameBlockKernels(llvm::Module& module);

@@ -8,6 +8,7 @@
 
 #include "compiler/passes/lane_loops.h"
 #include "compiler/passes/region_caller.h"
+#include "compiler/passes/turned_body.h"
 #include "core/ports/launch.h"
 
 namespace weft::compiler {
@@ -410,7 +411,6 @@ Function* emitEntry(llvm::Module& module, const KernelBody& body, SplitKernel& s
 }
 
 void addTurned(Function& entry, Function& turned) {
-  constexpr uint64_t long_row = 16;  // for which it is worth it, however long the others are
   turned.setLinkage(llvm::GlobalValue::InternalLinkage);
   turned.addFnAttr(llvm::Attribute::NoInline);
   BasicBlock& first = entry.getEntryBlock();
@@ -431,7 +431,9 @@ void addTurned(Function& entry, Function& turned) {
   builder.SetInsertPoint(other);
   llvm::SmallVector<Value*> arguments;
   for (llvm::Argument& argument : entry.args()) arguments.push_back(&argument);
-  builder.CreateCall(&turned, arguments);
+  llvm::CallInst* call = builder.CreateCall(&turned, arguments);
+  if (llvm::DISubprogram* place = entry.getSubprogram())
+    call->setDebugLoc(llvm::DILocation::get(entry.getContext(), place->getLine(), 0, place));
   builder.CreateRetVoid();
 }
 

@@ -136,6 +136,7 @@ KernelBody makeBody(Function& kernel, llvm::TargetMachine& machine, KernelInfo& 
   };
   KernelBody body;
   body.name = kernel.getName().str();
+  body.subprogram = kernel.getSubprogram();
   std::vector<std::pair<unsigned, Struct>> structs;
   for (llvm::Argument& argument : kernel.args()) {
     ArgumentSource source = ArgumentSource::value;

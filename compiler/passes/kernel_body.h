@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -25,6 +26,7 @@ struct KernelBody {
   std::string name;
   std::vector<ArgumentSource> arguments;  // of the kernel's own parameters
   SubGroupUse sub_groups;
+  llvm::DISubprogram* subprogram = nullptr;  // for the entry
   // Which dimension of the launch each of its own is.
   std::array<unsigned, 3> axes{0, 1, 2};
 

@@ -1,5 +1,7 @@
 #include "compiler/passes/lower_kernels.h"
 
+#include <utility>
+
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -66,22 +68,35 @@ bool hasBarriers(Function& body) {
 }
 
 // Consumes the code of `body`.
-Function* lowerBody(KernelBody& body, llvm::TargetMachine& machine, KernelInfo& info,
-                    const LoweringOptions& options) {
+Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachine& machine,
+                    KernelInfo& info, const LoweringOptions& options) {
   llvm::Module& module = *body.function->getParent();
   SplitKernel split = splitAtBarriers(body);
   if (options.optimize || options.vectorise == Vectorising::always)
     vectoriseRegions(body, split, machine, options.vectorise);
-  Function* entry = emitEntry(module, body, split, entry_prefix + body.name);
+  Function* entry = emitEntry(module, body, split, symbol);
+  entry->setSubprogram(body.subprogram);
   removeDeadFunctions(split);
   info.lane_context_bytes = std::max(info.lane_context_bytes, split.layout.bytesPerLane());
   info.private_bytes = std::max(info.private_bytes, split.layout.privateBytes());
   return entry;
 }
 
+// The body in which dimensions 0 and 1 have changed places, if any group is to be run so.
+std::optional<KernelBody> turnedForm(const KernelBody& body, const KernelInfo& info,
+                                     const LoweringOptions& options) {
+  const auto& size = info.required_local_size;
+  const bool known = size[0] != 0, suits = size[1] >= size[0] || size[1] >= long_row;
+  if (!options.optimize || options.vectorise == Vectorising::never || (known && !suits))
+    return std::nullopt;
+  // Compiling takes twice as long where there are both forms.
+  const size_t forms = known ? 1 : 2;
+  if (forms * body.function->getInstructionCount() > most_instructions) return std::nullopt;
+  return turnedBody(body, options.vectorise == Vectorising::always);
+}
+
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
                  const LoweringOptions& options) {
-  llvm::DISubprogram* subprogram = kernel.getSubprogram();
   KernelBody body = makeBody(kernel, machine, info, options.optimize);
   kernel.eraseFromParent();
   analyseAccesses(body, machine, info);
@@ -91,16 +106,18 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     addMeetings(body);
     keepDivergentLoopsRolled(body);
   }
-  std::optional<KernelBody> turned;
-  if (options.optimize && options.vectorise != Vectorising::never)
-    turned = turnedBody(body, options.vectorise == Vectorising::always);
   info.symbol = entry_prefix + body.name;
-  Function* entry = lowerBody(body, machine, info, options);
-  if (turned) {
-    info.lane_dimension = 1;
-    addTurned(*entry, *lowerBody(*turned, machine, info, options));
+  std::optional<KernelBody> turned = turnedForm(body, info, options);
+  if (turned) info.lane_dimension = 1;
+  if (turned && info.required_local_size[0]) {  // the only form that is ever run
+    body.function->eraseFromParent();
+    body = *std::exchange(turned, std::nullopt);
   }
-  entry->setSubprogram(subprogram);
+  Function* entry = lowerBody(body, info.symbol, machine, info, options);
+  if (turned) {
+    const std::string symbol = turned_prefix + info.name;
+    addTurned(*entry, *lowerBody(*turned, symbol, machine, info, options));
+  }
   llvm::SmallPtrSet<const Function*, 8> active;
   info.has_barriers = has_barriers;
   info.stack_bytes = stackBytes(*entry, active);

@@ -1,7 +1,7 @@
 #include "compiler/passes/turned_body.h"
 
+#include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/PostOrderIterator.h>
@@ -13,6 +13,8 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/passes/simd/vector_report.h"
+#include "compiler/passes/simd/vectorise.h"
 #include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
@@ -149,10 +151,14 @@ struct AccessCosts {
   bool gains = false;  // what lies apart in dimension 0 lies side by side in dimension 1
 };
 
+uint64_t magnitude(int64_t step) {
+  return step < 0 ? -static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
+}
+
 double accessCost(const Step& step, uint64_t bytes) {
   constexpr double together = 1, near = 3, apart = 16;
   if (!step) return apart;
-  const auto distance = static_cast<uint64_t>(std::llabs(*step));
+  const uint64_t distance = magnitude(*step);
   if (distance == 0 || distance == bytes) return together;
   return distance <= 4 * bytes ? near : apart;
 }
@@ -175,7 +181,7 @@ AccessCosts accessCosts(const KernelBody& body) {
       const uint64_t bytes = instruction.getDataLayout().getTypeStoreSize(type).getFixedValue();
       const Steps here = steps.of(pointer);
       for (size_t d = 0; d < 2; ++d) result.of[d] += weight * accessCost(here[d], bytes);
-      result.gains |= here[1] && static_cast<uint64_t>(std::llabs(*here[1])) == bytes &&
+      result.gains |= here[1] && magnitude(*here[1]) == bytes &&
                       accessCost(here[0], bytes) > accessCost(here[1], bytes) && here[0] != 0;
     }
   }
@@ -193,6 +199,15 @@ bool canTurn(const KernelBody& body) {
   return true;
 }
 
+// With a subprogram of its own, which its entry gets.
+llvm::Function* clone(const KernelBody& body) {
+  body.function->setSubprogram(body.subprogram);
+  llvm::ValueToValueMapTy map;
+  llvm::Function* function = llvm::CloneFunction(body.function, map);
+  body.function->setSubprogram(nullptr);
+  return function;
+}
+
 }  // namespace
 
 std::optional<KernelBody> turnedBody(const KernelBody& body, bool always) {
@@ -200,10 +215,13 @@ std::optional<KernelBody> turnedBody(const KernelBody& body, bool always) {
   if (!canTurn(body)) return std::nullopt;
   const AccessCosts costs = accessCosts(body);
   if (!always && (!costs.gains || costs.of[0] < least_gain * costs.of[1])) return std::nullopt;
+  reportTurned(*body.function,
+               static_cast<unsigned>(100 * costs.of[1] / std::max(costs.of[0], 1.0)));
   KernelBody turned = body;
-  llvm::ValueToValueMapTy map;
-  turned.function = llvm::CloneFunction(body.function, map);
-  turned.name = body.name + ".turned";
+  turned.function = clone(body);
+  turned.subprogram = turned.function->getSubprogram();
+  turned.function->setSubprogram(nullptr);
+  turned.name = body.name + turned_suffix.str();
   turned.function->setName(turned.name + ".body");
   for (const unsigned first :
        {env::global_offset, env::global_size, env::enqueued_local_size, env::group_count,

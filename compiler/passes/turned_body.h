@@ -7,6 +7,9 @@
 
 namespace weft::compiler {
 
+// Groups run turned that are as long in dimension 1 as in dimension 0, or as this.
+inline constexpr uint64_t long_row = 16;
+
 // A copy of `body` that takes dimension 1 of the launch for its dimension 0 and the reverse, so
 // that the lanes of a vector are work-items of dimension 1. Nothing if that does not pay, by the
 // distances between what neighbours in either dimension access, or where the order of work-items

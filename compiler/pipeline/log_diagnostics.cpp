@@ -5,6 +5,7 @@
 #include <llvm/IR/Function.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "compiler/passes/blocks.h"
 #include "compiler/passes/simd/vector_report.h"
 
 namespace weft::compiler {
@@ -22,12 +23,19 @@ bool isNoise(const llvm::DiagnosticInfoOptimizationBase& remark, const std::stri
   return false;
 }
 
-// Entries are called weft_kernel_NAME, and what is made of a kernel's parts NAME.something.
-llvm::StringRef kernelOf(const llvm::Function& function) {
-  llvm::StringRef name = function.getName();
-  name.consume_front("weft_kernel_");
-  return name.split('.').first;
-}
+// What a function is made of. Entries are called weft_kernel_NAME, those of turned bodies
+// weft_turned.NAME, and what is made of a kernel's parts NAME.something.
+struct Origin {
+  llvm::StringRef kernel;
+  bool turned;
+
+  explicit Origin(const llvm::Function& function) {
+    llvm::StringRef name = function.getName();
+    turned = name.consume_front(turned_prefix) || name.contains(turned_suffix);
+    name.consume_front(entry_prefix);
+    kernel = name.split('.').first;
+  }
+};
 
 }  // namespace
 
@@ -48,7 +56,9 @@ bool LogDiagnostics::handleDiagnostics(const llvm::DiagnosticInfo& info) {
     std::string entry;
     llvm::raw_string_ostream words(entry);
     if (line) words << path << ":" << line << ":" << column << ": ";
-    words << "remark: " << kernelOf(remark->getFunction()) << ": " << text << " [-Rweft]\n";
+    const Origin origin(remark->getFunction());
+    words << "remark: " << origin.kernel << ": " << (origin.turned ? "turned: " : "") << text
+          << " [-Rweft]\n";
     if (log_.find(entry) == std::string::npos) stream << entry;
     return true;
   }

@@ -286,5 +286,27 @@ TEST_F(CompileTest, SaysWhatBecameVectors) {
   EXPECT_EQ(build(source).log, "");
 }
 
+// Those of the form along dimension 1 are marked.
+TEST_F(CompileTest, SaysWhatIsTurned) {
+  const auto log = [&](const std::string& lines) {
+    const auto result = build(
+        "kernel void f(global const float* a, global float* c, int n) {\n"
+        "  const int row = get_global_id(0), column = get_global_id(1);\n"
+        "  float sum = 0;\n"
+        "  for (int k = 0; k < n; ++k) sum += a[k * n + column];\n" +
+            lines + "  c[row * n + column] = sum;\n}\n",
+        "-Rweft");
+    EXPECT_TRUE(result.ok) << result.log;
+    return result.log;
+  };
+  const std::string brief = log("");
+  EXPECT_TRUE(contains(brief, "remark: f: turned, its lanes along dimension 1"));
+  EXPECT_TRUE(contains(brief, "<source>:4:3: remark: f: turned: all lanes take"));
+  // Long code is not compiled twice.
+  std::string lines;
+  for (int i = 0; i < 2000; ++i) lines += "  sum = sum * sum + column;\n";
+  EXPECT_FALSE(contains(log(lines), "turned"));
+}
+
 }  // namespace
 }  // namespace weft

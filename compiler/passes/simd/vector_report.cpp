@@ -143,6 +143,14 @@ void reportVectors(llvm::Function& lane, const ControlLevels& levels, const Lane
                            : "all lanes take the same turns of this loop");
 }
 
+void reportTurned(const llvm::Function& body, unsigned percent) {
+  if (!isWanted(body)) return;
+  say<llvm::OptimizationRemark>(body, llvm::DebugLoc(), "Turned",
+                                "turned, its lanes along dimension 1, where groups are long there: "
+                                "accesses take an estimated " +
+                                    count(percent, "% of what they take along dimension 0"));
+}
+
 void reportRows(const llvm::Function& lane, const RowCost& cost,
                 llvm::ArrayRef<VectorRows> blocks) {
   if (blocks.empty() || !isWanted(lane)) return;

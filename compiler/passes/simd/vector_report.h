@@ -27,6 +27,12 @@ void reportRefusal(const llvm::Function& region, const llvm::Instruction* where,
 void reportVectors(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                    unsigned width, VectorCost cost);
 
+// What is made of a kernel's turned body (turned_body.h) has this in its name.
+inline constexpr llvm::StringLiteral turned_suffix = ".turned";
+
+// Accesses of the turned body take so many hundredths of what those of `body` take.
+void reportTurned(const llvm::Function& body, unsigned percent);
+
 // Lanes of so many rows run together where there are as many.
 void reportRows(const llvm::Function& lane, const RowCost& cost, llvm::ArrayRef<VectorRows> blocks);
 

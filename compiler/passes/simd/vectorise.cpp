@@ -44,7 +44,6 @@ namespace {
 using llvm::Function;
 using llvm::Instruction;
 
-constexpr size_t most_instructions = 3000;
 constexpr unsigned forced_rows = 3;
 
 // Can lanes not run side by side, whatever they do otherwise?

@@ -14,6 +14,9 @@ enum class Vectorising : uint8_t {
   always,     // wherever it is possible
 };
 
+// Code of more instructions stays scalar.
+inline constexpr size_t most_instructions = 3000;
+
 // Gives the regions of `split` their vector forms.
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode);

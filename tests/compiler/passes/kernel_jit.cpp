@@ -61,14 +61,15 @@ llvm::TargetMachine& hostMachine() {
   return *machine;
 }
 
-std::unique_ptr<llvm::Module> compileOpenCl(llvm::LLVMContext& context, const std::string& source) {
+std::unique_ptr<llvm::Module> compileOpenCl(llvm::LLVMContext& context, const std::string& source,
+                                            const std::string& options) {
   std::string input = temporaryPath(".cl"), output = temporaryPath(".bc");
   std::ofstream(input) << source;
   std::string command = std::string(WEFT_CLANG) +
                         " -target spir64 -cl-std=CL3.0 -Xclang -fdeclare-opencl-builtins "
                         "-Xclang -finclude-default-header -Wno-everything -emit-llvm -O2 "
-                        "-Xclang -disable-llvm-passes -c -o " +
-                        output + " " + input;
+                        "-Xclang -disable-llvm-passes -c " +
+                        options + " -o " + output + " " + input;
   if (std::system(command.c_str()) != 0) fail("clang failed on:\n" + source);
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> module = llvm::parseIRFile(output, diagnostic, context);

@@ -26,7 +26,9 @@ struct NdRange {
 port::LaunchRecord recordOf(const NdRange& range);
 
 // OpenCL C to a module for this machine, as lowerKernels wants it. Aborts the test on errors.
-std::unique_ptr<llvm::Module> compileOpenCl(llvm::LLVMContext& context, const std::string& source);
+// `options` are Clang's.
+std::unique_ptr<llvm::Module> compileOpenCl(llvm::LLVMContext& context, const std::string& source,
+                                            const std::string& options = "");
 llvm::TargetMachine& hostMachine();
 // A description with the argument list of each kernel in the module.
 std::vector<KernelInfo> describeKernels(const llvm::Module& module);

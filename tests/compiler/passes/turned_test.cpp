@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <llvm/IR/InstIterator.h>
 
 #include "tests/compiler/passes/kernel_jit.h"
 
@@ -61,9 +62,75 @@ TEST(TurnedGroups, AreThoseOfKernelsThatGain) {
   for (const KernelInfo& kernel : loweredKernels(kernels, /*optimize=*/false))
     EXPECT_EQ(kernel.lane_dimension, 0u) << kernel.name;
   const std::string product = optimisedText(kernels, "product");
-  EXPECT_NE(product.find("@weft_kernel_product.turned("), std::string::npos);
-  EXPECT_EQ(optimisedText(kernels, "product", compiler::Vectorising::never).find(".turned("),
+  EXPECT_NE(product.find("@weft_turned.product("), std::string::npos);
+  EXPECT_EQ(optimisedText(kernels, "product", compiler::Vectorising::never).find("weft_turned"),
             std::string::npos);
+}
+
+// The kernels after `change`, which gets the module before it is lowered.
+template <class Change>
+std::unique_ptr<llvm::Module> lowered(llvm::LLVMContext& context, const std::string& options,
+                                      Change&& change) {
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, kernels, options);
+  std::vector<KernelInfo> infos = describeKernels(*module);
+  change(*module, infos);
+  llvm::Error error = compiler::lowerKernels(*module, hostMachine(), infos, {});
+  EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
+  return module;
+}
+
+// One form is enough where the program names the only size that there can be.
+TEST(TurnedGroups, OfAKnownSizeHaveOneForm) {
+  struct Case {
+    std::array<uint64_t, 3> size;
+    bool turned;
+  };
+  for (const auto& [size, turned] :
+       {Case{{4, 64, 1}, true}, Case{{32, 16, 1}, true}, Case{{32, 8, 1}, false}}) {
+    std::vector<KernelInfo> result;
+    llvm::LLVMContext context;
+    const auto module = lowered(context, "", [&](llvm::Module&, std::vector<KernelInfo>& infos) {
+      for (KernelInfo& info : infos) std::copy_n(size.begin(), 3, info.required_local_size.begin());
+    });
+    EXPECT_EQ(module->getFunction("weft_turned.product"), nullptr);
+    // Vectors of the usual form gather.
+    std::string text;
+    llvm::raw_string_ostream(text) << *module->getFunction("weft_kernel_product");
+    EXPECT_EQ(text.find("masked.gather") == std::string::npos, turned) << size[0];
+  }
+}
+
+// SPIR-V may give a kernel any name.
+TEST(TurnedGroups, AreNotTakenForKernelsOfLikeNames) {
+  llvm::LLVMContext context;
+  const auto module =
+      lowered(context, "", [](llvm::Module& source, std::vector<KernelInfo>& infos) {
+        source.getFunction("usual")->setName("product.turned");
+        for (KernelInfo& info : infos)
+          if (info.name == "usual") info.name = "product.turned";
+      });
+  const llvm::Function* other = module->getFunction("weft_kernel_product.turned");
+  ASSERT_NE(other, nullptr);
+  EXPECT_TRUE(other->hasExternalLinkage());
+  EXPECT_TRUE(other->use_empty());
+}
+
+TEST(TurnedGroups, HaveLinesOfTheirOwn) {
+  llvm::LLVMContext context;
+  const auto module = lowered(context, "-gline-tables-only", [](auto&, auto&) {});
+  for (const char* name : {"weft_kernel_product", "weft_turned.product"}) {
+    const llvm::Function* function = module->getFunction(name);
+    ASSERT_NE(function, nullptr) << name;
+    ASSERT_NE(function->getSubprogram(), nullptr) << name;
+    unsigned lines = 0;
+    for (const llvm::Instruction& instruction : llvm::instructions(*function))
+      if (const llvm::DILocation* place = instruction.getDebugLoc()) {
+        while (place->getInlinedAt()) place = place->getInlinedAt();
+        EXPECT_EQ(place->getScope()->getSubprogram(), function->getSubprogram()) << name;
+        ++lines;
+      }
+    EXPECT_GT(lines, 10u) << name;
+  }
 }
 
 // Groups of both forms, whole ones and those at the edges.
