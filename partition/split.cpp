@@ -81,6 +81,10 @@ std::vector<const void*> sharedBy(const Accesses& accesses) {
 // scattered.
 constexpr uint64_t enough_blocks = 24;
 
+// Whoever keeps account of bytes does so piece by piece. More than the first are joined if they
+// can be, and more than the second are not worth it.
+constexpr size_t few_pieces = 32, most_pieces = 256;
+
 }  // namespace
 
 Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
@@ -180,7 +184,7 @@ std::vector<const void*> Split::choose(const Launch& launch, uint64_t most_block
     const unsigned dimension = (first + step) % 3;
     if (unitsAlong(whole_, dimension) < 2) continue;
     Cut cut = cutAlong(launch, dimension, most_blocks);
-    if (cut.accesses.size() > most_accesses) continue;
+    if (cut.accesses.size() > most_accesses || cut.pieces > most_pieces) continue;
     const bool better = !found || cut.shared.size() < best.shared.size();
     if (better) best = std::move(cut);
     found = true;
@@ -221,7 +225,49 @@ Split::Cut Split::cutAlong(const Launch& launch, unsigned dimension, uint64_t mo
     }
   }
   cut.shared = sharedBy(cut.accesses);
+  cut.joinPieces();
   return cut;
+}
+
+void Split::Cut::joinPieces() {
+  std::map<const void*, std::vector<BlockAccess*>> apart;
+  for (BlockAccess& access : accesses)
+    if (std::ranges::find(shared, access.storage) == shared.end())
+      apart[access.storage].push_back(&access);
+  for (auto& [storage, list] : apart) pieces += joinPieces(list);
+  std::erase_if(accesses, [](const BlockAccess& access) { return access.begin == access.end; });
+}
+
+// The rows of a picture without its edges, say: what nobody touches between two pieces is counted
+// to the first, which keeps it as it is. Of what is only read, a block may have more than it needs.
+size_t Split::Cut::joinPieces(std::span<BlockAccess*> list) {
+  std::ranges::sort(list, {}, [](const BlockAccess* a) { return std::pair(a->begin, a->block); });
+  size_t gaps = 0, breaks = 0, reach = list.front()->end;
+  for (size_t i = 1; i < list.size(); ++i) {
+    gaps += list[i]->begin > reach;
+    breaks += list[i]->block - list[i - 1]->block > 1;
+    reach = std::max(reach, list[i]->end);
+  }
+  const bool only_read = std::ranges::none_of(list, &BlockAccess::writes);
+  if (breaks > few_pieces && only_read) {
+    std::map<std::pair<uint64_t, size_t>, BlockAccess*> hulls;
+    for (BlockAccess* access : list) {
+      BlockAccess* const hull =
+          hulls.try_emplace({access->block, access->argument}, access).first->second;
+      hull->end = std::max(hull->end, access->end);
+      if (hull != access) access->end = access->begin;
+    }
+    return 1;
+  }
+  BlockAccess* farthest = list.front();
+  for (BlockAccess* access : list) {
+    if (gaps > few_pieces && access->begin > farthest->end) {
+      farthest->end = access->begin;
+      farthest->reads = true;
+    }
+    if (access->end >= farthest->end) farthest = access;
+  }
+  return 1 + breaks + (gaps > few_pieces ? 0 : gaps);
 }
 
 // The bytes that are written together in what is behind these arguments; 0: none, stores_differ:

@@ -89,6 +89,10 @@ class Split {
     uint64_t blocks = 1;
     std::vector<BlockAccess> accesses;  // by block
     std::vector<const void*> shared;    // storages that blocks are not known to have apart
+    size_t pieces = 0;                  // that those which they have apart fall into
+
+    void joinPieces();
+    size_t joinPieces(std::span<BlockAccess*> of_storage);
   };
   struct Launch {
     const KernelInfo& kernel;

@@ -169,6 +169,7 @@ void Residency::merge(size_t begin, size_t end) {
     it->second.end = b.end;
     intervals_.erase(next);
   }
+  if (!overLimit()) coarsen_above_ = interval_limit;
 }
 
 void Residency::coarsen() {
@@ -188,6 +189,7 @@ void Residency::coarsen() {
     a.end = b.end;
     intervals_.erase(next);
   }
+  if (overLimit()) coarsen_above_ = 2 * intervals_.size();
 }
 
 void Residency::change(Interval& interval, const Claim& claim, Result result) {
@@ -272,7 +274,7 @@ void Residency::settle(size_t begin, size_t end, const Claim& claim, Result resu
     change(interval, claim, result);
   }
   merge(begin, end);
-  if (overLimit()) coarsen();
+  if (intervals_.size() > coarsen_above_) coarsen();
 }
 
 void Residency::write(const ByteRows& rows, port::MemorySpace space) {
@@ -292,7 +294,7 @@ void Residency::write(const ByteRows& rows, port::MemorySpace space) {
     }
   }
   merge(rows.begin, rows.end());
-  if (overLimit()) coarsen();
+  if (intervals_.size() > coarsen_above_) coarsen();
 }
 
 std::vector<MissingBytes> missingBytes(MemObject& object,

@@ -45,6 +45,16 @@ class SplitTest : public CompilerTest {
     return launch;
   }
 
+  // In groups of 8 x 8.
+  static port::LaunchRecord square(uint64_t side) {
+    port::LaunchRecord launch;
+    launch.work_dim = 2;
+    launch.global_size[0] = launch.global_size[1] = side;
+    launch.local_size[0] = launch.local_size[1] = 8;
+    launch.group_count[0] = launch.group_count[1] = side / 8;
+    return launch;
+  }
+
   // Each pointer has a storage of its own unless `bound` says otherwise; values are all `number`.
   Split split(const port::LaunchRecord& launch, int32_t number = 0,
               std::vector<BoundArgument> bound = {}) {
@@ -400,11 +410,7 @@ TEST_F(SplitTest, InOneMemoryAnythingGoes) {
 }
 
 TEST_F(SplitTest, ExactKernels) {
-  port::LaunchRecord plane;
-  plane.work_dim = 2;
-  plane.global_size[0] = plane.global_size[1] = 128;
-  plane.local_size[0] = plane.local_size[1] = 8;
-  plane.group_count[0] = plane.group_count[1] = 16;
+  const port::LaunchRecord plane = square(128);
   const char* stencil =
       "kernel void k(global float* a, global const float* b) {"
       " int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);"
@@ -428,12 +434,29 @@ TEST_F(SplitTest, ExactKernels) {
   EXPECT_EQ(split(gather, line(4096, 64)).splitClass(), SplitClass::exact);
 }
 
+// Each row but its ends would be a piece to keep account of.
+TEST_F(SplitTest, WithoutEdgesRowsAreOnePiece) {
+  const Split inner = split(
+      "kernel void k(global float* a, global const float* b) {"
+      " int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);"
+      " if (x > 0 && y > 0 && x < w - 1 && y < w - 1)"
+      "  a[y * w + x] = b[y * w + x - 1] + b[y * w + x + 1]; }",
+      square(128));
+  ASSERT_EQ(inner.splitClass(), SplitClass::exact) << inner.reason();
+  std::vector<PartAccess> list;
+  inner.accesses({0, 8}, list);
+  ASSERT_FALSE(list.empty());
+  EXPECT_LE(list.size(), 4u);
+  for (const PartAccess& access : list) {
+    // Up to the first that the other half writes; what lies between rows is kept.
+    EXPECT_LE(access.end, size_t{(64 * 128 + 1) * 4});
+    EXPECT_TRUE(access.reads || access.end - access.begin <= 126 * 4);
+  }
+  EXPECT_EQ(list.front().begin, size_t{(128 + 1) * 4});
+}
+
 TEST_F(SplitTest, CutsWhereWritesLieTogether) {
-  port::LaunchRecord plane;
-  plane.work_dim = 2;
-  plane.global_size[0] = plane.global_size[1] = 128;
-  plane.local_size[0] = plane.local_size[1] = 8;
-  plane.group_count[0] = plane.group_count[1] = 16;
+  const port::LaunchRecord plane = square(128);
   const Split columns = split(
       "kernel void k(global int* a, global const int* b) {"
       " int x = get_global_id(0), y = get_global_id(1);"
