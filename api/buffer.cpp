@@ -46,7 +46,7 @@ cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_me
   });
   checkFlags(flags);
   checkSize(owner, size);
-  checkHostPtr(flags, host_ptr);
+  checkHostPtr(owner, flags, host_ptr);
   // "CL_INVALID_BUFFER_SIZE if [...] CL_MEM_USE_HOST_PTR is set in flags and host_ptr is a pointer
   // returned by clSVMAlloc and size is greater than the size passed to clSVMAlloc."
   require(fitsSvm(owner, flags, host_ptr, size), CL_INVALID_BUFFER_SIZE,

@@ -138,7 +138,9 @@ cl_int CL_API_CALL clCommandSVMMemcpyKHR(
                                   sync_point_wait_list, sync_point, mutable_handle};
   return record(command_buffer, arguments, [&](const Queue& queue) {
     requireSharedMemory(queue);
-    return recorded(checkSvmMemcpy(queue, dst_ptr, src_ptr, size));
+    SvmCopyWork copy = checkSvmMemcpy(queue, dst_ptr, src_ptr, size);
+    require(copy.reachedBy(queue.device()), CL_INVALID_OPERATION, "memory of another device's own");
+    return recorded(std::move(copy));
   });
 }
 
@@ -154,7 +156,10 @@ cl_int CL_API_CALL clCommandSVMMemFillKHR(cl_command_buffer_khr command_buffer,
                                   sync_point_wait_list, sync_point, mutable_handle};
   return record(command_buffer, arguments, [&](const Queue& queue) {
     requireSharedMemory(queue);
-    return recorded(checkSvmMemFill(queue, svm_ptr, pattern, pattern_size, size));
+    SvmFillWork fill = checkSvmMemFill(queue, svm_ptr, pattern, pattern_size, size);
+    require(!fill.home() || fill.isOn(queue.device()), CL_INVALID_OPERATION,
+            "memory of another device's own");
+    return recorded(std::move(fill));
   });
 }
 

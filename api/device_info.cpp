@@ -52,6 +52,9 @@ cl_uint vectorWidth(const Device& device, size_t bytes) {
   return static_cast<cl_uint>(std::min<size_t>(16, register_bytes / bytes));
 }
 
+template <cl_device_info sort>
+constexpr auto usm = [](const Device& device) { return usmCapabilities(device, sort); };
+
 template <size_t bytes>
 constexpr auto width = [](const Device& device) { return vectorWidth(device, bytes); };
 constexpr auto double_width = [](const Device& device) {
@@ -447,11 +450,14 @@ constexpr InfoRow<Device> rows[] = {
 
     // Shared virtual memory, pipes, device queues.
     {CL_DEVICE_SVM_CAPABILITIES, capability<cl_device_svm_capabilities, &C::shared_memory>},
-    {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
-    {CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
-    {CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
-    {CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
-    {CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL, by<usmCapabilities>},
+    {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL, usm<CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL>},
+    {CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, usm<CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL>},
+    {CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
+     usm<CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL>},
+    {CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
+     usm<CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL>},
+    {CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL,
+     usm<CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL>},
     {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},
     {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, always<cl_uint{0}>},

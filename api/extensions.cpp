@@ -54,7 +54,7 @@ std::vector<std::string_view> platformExtensions(const Platform& platform) {
   // reported here."
   const auto& devices = platform.devices();
   if (std::all_of(devices.begin(), devices.end(),
-                  [](const Ref<Device>& device) { return usmCapabilities(*device) != 0; }))
+                  [](const Ref<Device>& device) { return hasUsm(*device); }))
     names.push_back(usm_name);
   return names;
 }
@@ -66,7 +66,7 @@ std::vector<std::string_view> deviceExtensions(const Device& device) {
   // A part that cannot be divided has the queries all the same.
   if (device.capabilities().max_sub_devices > 0 || !device.isRoot())
     names.emplace_back("cl_ext_device_fission");
-  if (usmCapabilities(device)) names.push_back(usm_name);
+  if (hasUsm(device)) names.push_back(usm_name);
   if (device.capabilities().pci) names.emplace_back("cl_khr_pci_bus_info");
   if (port::hasProcessors(device.capabilities()))
     names.emplace_back(CL_WEFT_PROCESSORS_EXTENSION_NAME);

@@ -53,7 +53,7 @@ cl_mem makeImage(cl_context context, const cl_mem_properties* properties, cl_mem
   checkFlags(flags);
   const ImageFormat& format = toFormat(image_format);
   require(desc != nullptr, CL_INVALID_IMAGE_DESCRIPTOR, "no descriptor");
-  checkHostPtr(flags, host_ptr);
+  checkHostPtr(owner, flags, host_ptr);
   if (desc->mem_object) {
     MemObject& parent = toParent(owner, *desc);
     const cl_mem_flags all_flags = inheritFlags(parent.flags(), flags);

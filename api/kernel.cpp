@@ -47,6 +47,14 @@ void requireSvm(const Kernel& kernel) {
           "no device of the context supports SVM");
 }
 
+void setSvmPointer(Kernel& kernel, cl_uint index, const void* pointer) {
+  const Context& context = kernel.context();
+  require(!pointer || index >= kernel.info().arguments.size() ||
+              context.sharedMemory() & port::shares_all_memory || context.svm().find(pointer),
+          CL_INVALID_ARG_VALUE, "not shared virtual memory");
+  kernel.setSvmArgument(index, pointer);
+}
+
 void setExecInfo(Kernel& kernel, cl_kernel_exec_info name, size_t size, const void* value) {
   // An empty list of pointers is one, too: it takes back what was set.
   const bool empty = size == 0 && (name == CL_KERNEL_EXEC_INFO_SVM_PTRS ||
@@ -116,12 +124,16 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t ar
 
 cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index,
                                             const void* arg_value) {
-  return call([&] { toSvmKernel(kernel).setSvmArgument(arg_index, arg_value); });
+  return call([&] { setSvmPointer(toSvmKernel(kernel), arg_index, arg_value); });
 }
 
 cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint arg_index,
                                                  const void* arg_value) {
-  return call([&] { toKernel(kernel).setSvmArgument(arg_index, arg_value); });
+  return call([&] {
+    Kernel& target = toKernel(kernel);
+    requireUsm(target.context());
+    target.setSvmArgument(arg_index, arg_value);
+  });
 }
 
 cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info param_name,

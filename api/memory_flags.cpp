@@ -20,9 +20,11 @@ void checkFlags(cl_mem_flags flags) {
       CL_INVALID_VALUE, "CL_MEM_USE_HOST_PTR excludes allocating and copying");
 }
 
-void checkHostPtr(cl_mem_flags flags, const void* host_ptr) {
+void checkHostPtr(const Context& context, cl_mem_flags flags, const void* host_ptr) {
   const bool wants_pointer = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
   require(wants_pointer == (host_ptr != nullptr), CL_INVALID_HOST_PTR);
+  const Ref<SvmAllocation> allocation = context.svm().find(host_ptr);
+  require(!allocation || !allocation->home(), CL_INVALID_HOST_PTR, "memory of a device's own");
 }
 
 bool fitsSvm(const Context& context, cl_mem_flags flags, const void* host_ptr, size_t size) {

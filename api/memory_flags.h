@@ -17,7 +17,8 @@ inline constexpr cl_mem_flags host_access_flags =
 void checkFlags(cl_mem_flags flags);
 // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set
 // in flags or if host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set."
-void checkHostPtr(cl_mem_flags flags, const void* host_ptr);
+// Nor is a device's own memory any of the host's.
+void checkHostPtr(const Context& context, cl_mem_flags flags, const void* host_ptr);
 // Memory that is used in place does not reach beyond the SVM allocation that it begins in.
 bool fitsSvm(const Context& context, cl_mem_flags flags, const void* host_ptr, size_t size);
 // The flags of an object made from another one: those given, and those that it inherits. Throws

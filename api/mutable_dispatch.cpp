@@ -111,7 +111,7 @@ void changeArguments(MutableCommand::Launch& launch, const khr::DispatchConfig& 
     kernel.setArgument(argument.arg_index, argument.arg_size, argument.arg_value);
   for (const auto& argument : listOf(config.arg_svm_list, config.num_svm_args)) {
     requireSvm(kernel);
-    kernel.setSvmArgument(argument.arg_index, argument.arg_value);
+    setSvmPointer(kernel, argument.arg_index, argument.arg_value);
   }
   for (const auto& info : listOf(config.exec_info_list, config.num_exec_infos)) {
     requireSvm(kernel);

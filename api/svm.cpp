@@ -21,6 +21,11 @@ Queue& toSvmQueue(cl_command_queue handle) {
   return queue;
 }
 
+void requireHostAccess(const Queue& queue, const void* pointer) {
+  const Ref<SvmAllocation> allocation = queue.context().svm().find(pointer);
+  require(!allocation || !allocation->home(), CL_INVALID_VALUE, "not the host's memory");
+}
+
 // Throws anything where clSVMAlloc returns NULL.
 void checkAllocation(const Context& context, cl_svm_mem_flags flags, size_t size,
                      cl_uint alignment) {
@@ -164,11 +169,13 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue command_queue, cl_bool block
     Queue& queue = toSvmQueue(command_queue);
     require(size > 0, CL_INVALID_VALUE, "nothing to map");
     checkSvmRange(queue, svm_ptr, size, false);
+    requireHostAccess(queue, svm_ptr);
     requireMapFlags(map_flags);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     const void* const pointer = svm_ptr;
-    finishCommand(enqueueSvmSync(queue, CL_COMMAND_SVM_MAP, {&pointer, 1}, waits), blocking_map,
-                  event);
+    finishCommand(enqueueSvmMigrate(queue, {&pointer, 1}, &size, CL_MIGRATE_MEM_OBJECT_HOST, waits,
+                                    CL_COMMAND_SVM_MAP),
+                  blocking_map, event);
   });
 }
 
@@ -180,7 +187,8 @@ cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue command_queue, void* svm_p
     checkSvmRange(queue, svm_ptr, 0, false);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     const void* const pointer = svm_ptr;
-    giveEvent(enqueueSvmSync(queue, CL_COMMAND_SVM_UNMAP, {&pointer, 1}, waits), event);
+    giveEvent(enqueueSvmMigrate(queue, {&pointer, 1}, nullptr, 0, waits, CL_COMMAND_SVM_UNMAP),
+              event);
   });
 }
 

@@ -31,8 +31,7 @@ Ref<Device> toOwner(const Context& context, cl_device_id handle) {
   }
   Device& device = toDevice(handle);
   context.requireDevice(device);
-  require(usmCapabilities(device) != 0, CL_INVALID_OPERATION,
-          "the device has no unified shared memory");
+  require(hasUsm(device), CL_INVALID_OPERATION, "the device has no unified shared memory");
   return Ref<Device>(&device);
 }
 
@@ -58,7 +57,7 @@ cl_mem_alloc_flags_intel toFlags(const cl_mem_properties_intel* properties,
 void checkSize(const Context& context, const Device* owner, size_t size) {
   require(size > 0, CL_INVALID_BUFFER_SIZE);
   for (const Ref<Device>& device : context.devices())
-    if (owner ? device.get() == owner : usmCapabilities(*device) != 0)
+    if (owner ? device.get() == owner : hasUsm(*device))
       require(size <= device->capabilities().max_allocation_bytes, CL_INVALID_BUFFER_SIZE);
 }
 
@@ -71,7 +70,9 @@ struct Wish {
 void* allocate(cl_context context, cl_unified_shared_memory_type_intel type, cl_device_id device,
                const Wish& wish) {
   const Context& owner = toContext(context);
-  UsmTraits traits{type, toOwner(owner, device)};
+  UsmTraits traits;
+  traits.type = type;
+  traits.device = toOwner(owner, device);
   // "It must be a power of two and must be equal to or smaller than the size of the largest data
   // type supported."
   require(wish.alignment == 0 ||
@@ -79,11 +80,15 @@ void* allocate(cl_context context, cl_unified_shared_memory_type_intel type, cl_
           CL_INVALID_VALUE, "alignment");
   traits.flags = toFlags(wish.properties, type);
   checkSize(owner, traits.device.get(), wish.size);
+  const bool hidden = type == CL_MEM_TYPE_DEVICE_INTEL && hidesUsm(*traits.device);
   try {
+    if (hidden) traits.room = takeRoom(owner, *traits.device, wish.size);
     return owner.svm().allocate(wish.size, std::move(traits));
   } catch (const Error& error) {
-    const bool memory = error.code() == CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    throw Error(memory ? CL_OUT_OF_HOST_MEMORY : error.code(), error.what());
+    // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL
+    // implementation on the device", and CL_OUT_OF_HOST_MEMORY on the host.
+    if (error.code() != CL_MEM_OBJECT_ALLOCATION_FAILURE) throw;
+    throw Error(hidden ? CL_OUT_OF_RESOURCES : CL_OUT_OF_HOST_MEMORY, error.what());
   }
 }
 
@@ -117,8 +122,7 @@ constexpr InfoRow<const Found> rows[] = {
 
 Queue& toUsmQueue(cl_command_queue handle) {
   Queue& queue = toQueue(handle);
-  require(usmCapabilities(queue.device()) != 0, CL_INVALID_OPERATION,
-          "the device has no unified shared memory");
+  require(hasUsm(queue.device()), CL_INVALID_OPERATION, "the device has no unified shared memory");
   return queue;
 }
 

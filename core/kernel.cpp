@@ -247,12 +247,15 @@ void Kernel::setSvmArgument(cl_uint index, const void* pointer) {
   const ArgumentKind kind = arguments[index].kind;
   require(kind == ArgumentKind::global_pointer || kind == ArgumentKind::constant_pointer,
           CL_INVALID_ARG_VALUE, "not a pointer to global or constant memory");
-  require(!pointer || context().sharedMemory() & port::shares_all_memory ||
-              context().svm().find(pointer),
-          CL_INVALID_ARG_VALUE, "not shared virtual memory");
   Slot& slot = slots_[index];
   slot.memory = {};
-  slot.value.setShared(pointer);
+  // Where it points to nothing that a kernel could use it is a number, of unified shared memory
+  // only: "any pointer value is valid".
+  if (!pointer || context().sharedMemory() & port::shares_all_memory ||
+      context().svm().find(pointer))
+    slot.value.setShared(pointer);
+  else
+    slot.value.setBytes(&pointer, sizeof pointer);
 }
 
 ArgumentSet Kernel::arguments() const {

@@ -63,6 +63,27 @@ std::unique_ptr<port::Memory> allocateShared(const Context& context, size_t byte
   return nullptr;
 }
 
+// Of those devices that share memory but not by using all of the host's. nullptr: one of them has
+// no such memory, or there is none left, which is no reason to have none at all.
+std::unique_ptr<port::Memory> allocateManaged(const Context& context, size_t bytes) {
+  port::Device* source = nullptr;
+  for (const Ref<Device>& device : context.allDevices()) {
+    const port::Capabilities& c = device->capabilities();
+    if (c.shared_memory == port::shares_nothing || c.shared_memory & port::shares_all_memory)
+      continue;
+    if (c.managed_group == 0 || (source && source->capabilities().managed_group != c.managed_group))
+      return nullptr;
+    source = &device->port();
+  }
+  auto* const managed = dynamic_cast<port::ManagedMemorySource*>(source);
+  if (!managed) return nullptr;
+  try {
+    return managed->allocateManaged(bytes);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 // Where the processors of `host` have memory on several nodes each, what they make themselves lies
 // better for them.
 bool spansNodes(const port::Device& host) {
@@ -88,12 +109,12 @@ std::unique_ptr<port::Memory> allocateForCopies(const Context& context, const po
 }  // namespace
 
 Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
-                 bool in_place)
+                 Placement placement)
     : context_(context),
       bytes_(bytes),
       use_host_ptr_(use_host_ptr),
       initialised_on_host_(initialised_on_host),
-      in_place_(in_place) {}
+      placement_(placement) {}
 
 Storage::~Storage() {
   // What was imported goes before what it was imported from.
@@ -104,6 +125,15 @@ Storage::~Storage() {
   residency_ = nullptr;
 }
 
+// Devices with memory of their own share only whole pages.
+std::unique_ptr<port::Memory> Storage::allocateInPlace(port::Device* host) const {
+  const size_t bytes = wholePages(bytes_);
+  if (placement_ == Placement::managed)
+    if (auto managed = allocateManaged(context_, bytes)) return managed;
+  if (auto shared = allocateShared(context_, bytes)) return shared;
+  return host ? host->allocate(bytes, page_bytes) : std::make_unique<HostMemory>(bytes, page_bytes);
+}
+
 std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
   port::Device* device = deviceIn(context_, space);
   if (space == port::host_space) {
@@ -112,12 +142,7 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
       if (imported) return imported;
       return std::make_unique<BorrowedMemory>(use_host_ptr_, bytes_);
     }
-    // Devices with memory of their own share only whole pages.
-    if (in_place_ && !context_.singleSpace()) {
-      if (auto shared = allocateShared(context_, wholePages(bytes_))) return shared;
-      return device ? device->allocate(wholePages(bytes_), page_bytes)
-                    : std::make_unique<HostMemory>(wholePages(bytes_), page_bytes);
-    }
+    if (inPlace() && !context_.singleSpace()) return allocateInPlace(device);
     if (auto memory = allocateForCopies(context_, device, bytes_)) return memory;
     if (!device) return std::make_unique<HostMemory>(bytes_);
   }
@@ -152,7 +177,7 @@ port::Memory& Storage::in(port::MemorySpace space) {
   if (space == port::host_space)
     if (port::Memory* host = host_.load(std::memory_order_acquire)) return *host;
   void* const shared =
-      in_place_ && space != port::host_space ? in(port::host_space).host() : nullptr;
+      inPlace() && space != port::host_space ? in(port::host_space).host() : nullptr;
   auto allocations = allocations_.lock();
   for (const Allocation& allocation : *allocations)
     if (allocation.space == space) return *allocation.memory;
@@ -190,10 +215,11 @@ MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags
       host_ptr_(flags & CL_MEM_USE_HOST_PTR ? host_ptr : nullptr),
       properties_(std::move(properties)),
       svm_(context_->svm().find(host_ptr_)),
-      own_storage_(std::make_unique<Storage>(*context_, size, host_ptr_,
-                                             flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ||
-                                                 contents == FirstContents::on_host,
-                                             svm_ && context_->allShareMemory())),
+      own_storage_(std::make_unique<Storage>(
+          *context_, size, host_ptr_,
+          flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ||
+              contents == FirstContents::on_host,
+          svm_ && context_->allShareMemory() ? Placement::in_place : Placement::by_space)),
       storage_(own_storage_.get()) {}
 
 MemObject::MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags,

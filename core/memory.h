@@ -19,6 +19,15 @@ class ResidencyState {
   virtual ~ResidencyState() = default;
 };
 
+enum class Placement : uint8_t {
+  // Each memory space has its own.
+  by_space,
+  // Every device uses the host's bytes, at the host's address (shared virtual memory).
+  in_place,
+  // The same, and where the devices have such memory its pages move to whom uses them.
+  managed,
+};
+
 // The bytes of a root memory object: at most one allocation per memory space, made on first use.
 // Thread-safe. An allocation, once made, stays at its address until it is taken back or the Storage
 // is destroyed.
@@ -26,15 +35,14 @@ class Storage {
  public:
   // `initialised_on_host`: the first contents are in host memory (CL_MEM_COPY_HOST_PTR or
   // CL_MEM_USE_HOST_PTR); otherwise they are undefined.
-  // `in_place`: every device uses the host's bytes, at the host's address (shared virtual memory).
   Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
-          bool in_place = false);
+          Placement placement = Placement::by_space);
   ~Storage();
 
   size_t size() const { return bytes_; }
   bool initialisedOnHost() const { return initialised_on_host_; }
   // Nothing is ever stale anywhere, so residency has nothing to keep.
-  bool inPlace() const { return in_place_; }
+  bool inPlace() const { return placement_ != Placement::by_space; }
   // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE when the device has no memory left.
   port::Memory& in(port::MemorySpace space);
   // nullptr when nothing was allocated there yet.
@@ -65,13 +73,14 @@ class Storage {
   };
 
   std::unique_ptr<port::Memory> allocate(port::MemorySpace space);
+  std::unique_ptr<port::Memory> allocateInPlace(port::Device* host) const;
   std::unique_ptr<port::Memory> share(port::MemorySpace space, void* host) const;
 
   Context& context_;
   size_t bytes_;
   void* use_host_ptr_;
   bool initialised_on_host_;
-  bool in_place_;
+  Placement placement_;
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
   Guarded<std::vector<Allocation>> allocations_;
   Guarded<std::vector<WriteClaim>> write_claims_;

@@ -6,28 +6,59 @@
 
 namespace weft {
 
-cl_device_unified_shared_memory_capabilities_intel usmCapabilities(const Device& device) {
-  constexpr uint32_t needed = port::shares_all_memory | port::shares_atomics;
-  if ((device.capabilities().shared_memory & needed) != needed) return 0;
-  return CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
-         CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL |
-         CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
+bool hasUsm(const Device& device) {
+  constexpr uint32_t needed = port::shares_coarse_buffers | port::shares_fine_buffers;
+  return (device.capabilities().shared_memory & needed) == needed;
+}
+
+cl_device_unified_shared_memory_capabilities_intel usmCapabilities(const Device& device,
+                                                                   cl_device_info sort) {
+  constexpr cl_bitfield concurrent =
+      CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL;
+  constexpr cl_bitfield atomic = CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
+                                 CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
+  constexpr uint32_t everything = port::shares_all_memory | port::shares_atomics;
+  if (!hasUsm(device)) return 0;
+  if ((device.capabilities().shared_memory & everything) == everything) return concurrent | atomic;
+  if (sort == CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL) return 0;
+  if (sort == CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL && hidesUsm(device))
+    return CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL | CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL;
+  return concurrent;
+}
+
+// The members of a unified device have nothing in common but the host's memory.
+bool hidesUsm(const Device& device) {
+  const port::Capabilities& c = device.capabilities();
+  return c.memory_space != port::host_space && device.members().empty() &&
+         !(c.shared_memory & port::shares_all_memory);
 }
 
 void requireUsm(const Context& context) {
   const auto& devices = context.devices();
   require(std::any_of(devices.begin(), devices.end(),
-                      [](const Ref<Device>& device) { return usmCapabilities(*device) != 0; }),
+                      [](const Ref<Device>& device) { return hasUsm(*device); }),
           CL_INVALID_OPERATION, "no device of the context has unified shared memory");
 }
 
 SvmAllocation::SvmAllocation(Context& context, size_t bytes, UsmTraits traits)
-    : storage_(context, bytes, nullptr, false, true),
-      begin_(storage_.in(port::host_space).host()),
-      traits_(std::move(traits)) {
+    : traits_(std::move(traits)),
+      storage_(context, bytes, nullptr, false,
+               traits_.type == CL_MEM_TYPE_HOST_INTEL ? Placement::in_place : Placement::managed) {
+  if (traits_.type == CL_MEM_TYPE_DEVICE_INTEL && hidesUsm(*traits_.device)) {
+    own_ = traits_.device->port().allocate(bytes, sizeof(cl_long16));
+    begin_ = reinterpret_cast<std::byte*>(own_->deviceAddress());
+    return;
+  }
+  begin_ = storage_.in(port::host_space).host();
   for (const Ref<Device>& device : context.allDevices())
     if (device->capabilities().shared_memory != port::shares_nothing)
       storage_.in(device->capabilities().memory_space);
+}
+
+bool SvmAllocation::usableBy(const Device& device) const {
+  if (!own_) return true;
+  const port::MemorySpace space = traits_.device->capabilities().memory_space;
+  return device.capabilities().memory_space == space || device.port().reaches(space);
 }
 
 // Giving memory back may call a driver.

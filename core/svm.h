@@ -2,12 +2,14 @@
 //
 // An allocation is host memory that the devices of the context which have shared virtual memory use
 // in place, at the host's address. So is one of unified shared memory
-// (cl_intel_unified_shared_memory), which knows besides who owns it.
+// (cl_intel_unified_shared_memory), which knows besides who owns it; but the device allocations of
+// a device with memory of its own are in that, at the device's address.
 #pragma once
 
 #include <CL/cl_ext.h>
 
 #include <map>
+#include <memory>
 
 #include "core/guarded.h"
 #include "core/memory.h"
@@ -19,14 +21,19 @@ struct UsmTraits {
   cl_unified_shared_memory_type_intel type = CL_MEM_TYPE_UNKNOWN_INTEL;
   Ref<Device> device;  // null: all of the context
   cl_mem_alloc_flags_intel flags = 0;
+  std::shared_ptr<void> room;  // in the device's memory, kept as long as the allocation lives
 
   bool isUsm() const { return type != CL_MEM_TYPE_UNKNOWN_INTEL; }
 };
 
-// What a device may do with unified shared memory of any type, the system's included: everything
-// where kernels use all of the host's memory in place, with atomics. Nothing elsewhere: memory of a
-// GPU's own that the host does not see is not what core/svm.h has to give.
-cl_device_unified_shared_memory_capabilities_intel usmCapabilities(const Device& device);
+// Has the device unified shared memory? Where kernels and the host use host memory at the same
+// time.
+bool hasUsm(const Device& device);
+// What it may do with it, by the query for that sort of memory.
+cl_device_unified_shared_memory_capabilities_intel usmCapabilities(const Device& device,
+                                                                   cl_device_info sort);
+// Are the device's own allocations out of the host's reach?
+bool hidesUsm(const Device& device);
 // Throws CL_INVALID_OPERATION when no device of the context has any.
 void requireUsm(const Context& context);
 
@@ -37,7 +44,14 @@ class SvmAllocation final : public Object {
   // Makes it usable on all devices that share memory. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
   SvmAllocation(Context& context, size_t bytes, UsmTraits traits);
 
+  // Of the host's memory; nothing is ever allocated of one of a device's.
   Storage& storage() { return storage_; }
+  // Whose memory it is in; null when it is the host's, in place for all.
+  Device* home() const { return own_ ? traits_.device.get() : nullptr; }
+  // The memory that a command uses which runs in `space`.
+  port::Memory& in(port::MemorySpace space) { return own_ ? *own_ : storage_.in(space); }
+  // Can the kernels of a device that has unified shared memory use it?
+  bool usableBy(const Device& device) const;
   size_t size() const { return storage_.size(); }
   std::byte* begin() const { return begin_; }
   const UsmTraits& traits() const { return traits_; }
@@ -54,9 +68,10 @@ class SvmAllocation final : public Object {
   void dispose() noexcept override;
 
   Ref<Context> context_;  // once the context's table does not hold the allocation any more
-  Storage storage_;
-  std::byte* begin_;
   UsmTraits traits_;
+  Storage storage_;
+  std::unique_ptr<port::Memory> own_;
+  std::byte* begin_;
 };
 
 // The allocations of a context. Thread-safe.

@@ -18,8 +18,17 @@ bool DeviceMemory::has(const Residency& residency) const {
   return residents_.contains(const_cast<Residency*>(&residency));
 }
 
+std::shared_ptr<void> DeviceMemory::reserve(uint64_t bytes) {
+  reserved_->fetch_add(bytes, std::memory_order_relaxed);
+  const auto give = [all = reserved_, bytes](void*) {
+    all->fetch_sub(bytes, std::memory_order_relaxed);
+  };
+  return {reserved_.get(), give};
+}
+
 uint64_t DeviceMemory::shortage(uint64_t more) const {
-  return used_ + more > limit_ ? used_ + more - limit_ : 0;
+  const uint64_t all = used_ + reserved() + more;
+  return all > limit_ ? all - limit_ : 0;
 }
 
 std::vector<Residency*> DeviceMemory::leastRecentlyUsedFirst() const {

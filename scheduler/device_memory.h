@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
@@ -27,6 +28,10 @@ class DeviceMemory {
   void remove(Residency& residency) noexcept;
   bool has(const Residency& residency) const;
 
+  // Besides those of objects, for as long as the result lives: they stay where they are.
+  std::shared_ptr<void> reserve(uint64_t bytes);
+  uint64_t reserved() const { return reserved_->load(std::memory_order_relaxed); }
+
   // Bytes beyond the limit once `more` are added.
   uint64_t shortage(uint64_t more) const;
   std::vector<Residency*> leastRecentlyUsedFirst() const;
@@ -35,6 +40,8 @@ class DeviceMemory {
   port::MemorySpace space_;
   uint64_t limit_;
   uint64_t used_ = 0;
+  // Reservations may outlive the context's scheduler, and end without its lock.
+  std::shared_ptr<std::atomic<uint64_t>> reserved_ = std::make_shared<std::atomic<uint64_t>>(0);
   std::unordered_set<Residency*> residents_;
 };
 

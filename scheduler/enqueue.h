@@ -105,6 +105,10 @@ struct NativeMemory {
 Ref<Event> enqueueNative(Queue& queue, NativeFunction function, const void* args, size_t size,
                          std::span<const NativeMemory> objects, WaitList waits);
 
+// Room for `bytes` in the memory of a device that has its own, kept until the last reference goes:
+// what idle memory objects have there may go instead. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
+std::shared_ptr<void> takeRoom(const Context& context, const Device& device, size_t bytes);
+
 // Shared virtual memory (specification 5.6). Where a pointer is into an allocation, so is the whole
 // range; otherwise it is memory of the host.
 Ref<Event> enqueueSvmCopy(Queue& queue, void* destination, const void* source, size_t size,
@@ -112,10 +116,11 @@ Ref<Event> enqueueSvmCopy(Queue& queue, void* destination, const void* source, s
 // `pattern_size` is a power of two of at most 128.
 Ref<Event> enqueueSvmFill(Queue& queue, void* pointer, const void* pattern, size_t pattern_size,
                           size_t size, WaitList waits);
-// Map, unmap, advice: the memory is in place everywhere, so these only take their turn.
+// Advice: the memory is in place everywhere, so this only takes its turn.
 Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const void* const> pointers,
                           WaitList waits);
-// So does migration, but for pages that move nearer to the device. `sizes` may be null, and 0 in it
+// So do migration, map (to the host) and unmap, but for pages that move nearer to who is going to
+// use them. `sizes` may be null, and 0 in it
 // is the whole allocation.
 Ref<Event> enqueueSvmMigrate(Queue& queue, std::span<const void* const> pointers,
                              const size_t* sizes, cl_mem_migration_flags flags, WaitList waits,

@@ -57,8 +57,11 @@ class NativeCommand final : public Command {
 // "CL_INVALID_OPERATION if SVM pointers are passed as arguments to a kernel and the device does not
 // support SVM, or if system pointers are passed as arguments to a kernel [...] and the device does
 // not support fine-grain system SVM allocations."
-void checkSharedMemory(const ArgumentSet& arguments, const Context& context,
-                       const port::Capabilities& device) {
+void checkSharedMemory(const ArgumentSet& arguments, const Context& context, const Device& on) {
+  if (arguments.more)
+    for (const Ref<SvmAllocation>& allocation : arguments.more->svm)
+      require(allocation->usableBy(on), CL_INVALID_OPERATION, "memory of another device's own");
+  const port::Capabilities& device = on.capabilities();
   if (device.shared_memory & port::shares_all_memory) return;
   require(!arguments.usesSvm() || device.shared_memory != port::shares_nothing,
           CL_INVALID_OPERATION, "the device does not support shared virtual memory");
@@ -110,7 +113,7 @@ LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDR
   ArgumentSet& arguments = launch.arguments;
   const port::Capabilities& device = queue.device().capabilities();
   checkMemory(arguments, device);
-  checkSharedMemory(arguments, queue.context(), device);
+  checkSharedMemory(arguments, queue.context(), queue.device());
   launch.record = makeLaunchRecord(range, code->info(), device, code->max_group);
   // "... if the amount of local memory ... exceeds CL_DEVICE_LOCAL_MEM_SIZE."
   require(code->info().local_bytes + kernel.localArgumentBytes() <= device.local_memory_bytes,

@@ -80,19 +80,17 @@ class MigrateCommand final : public Command {
   void prepare() override {
     const bool to_host = flags_ & CL_MIGRATE_MEM_OBJECT_HOST;
     if (to_host || !port::hasProcessors(queue()->device().capabilities())) return;
-    for (const auto& object : objects_) object->storage().in(space());
-    work =
-        port::HostCall{[](void* self) { static_cast<MigrateCommand*>(self)->bringNear(); }, this};
-  }
-  void bringNear() noexcept {
-    for (const auto& object : objects_)
-      if (port::Memory* memory = object->storage().find(space()))
-        queue()->device().port().bringNear(*memory);
+    for (const auto& object : objects_) {
+      port::Memory& memory = object->storage().in(space());
+      parts_.push_back({&memory, 0, memory.size()});
+    }
+    work = port::Prefetch{parts_};
   }
   void finalize(cl_int) noexcept override { objects_.clear(); }
 
   std::vector<Ref<MemObject>> objects_;
   cl_mem_migration_flags flags_;
+  std::vector<port::Prefetch::Part> parts_;
 };
 
 }  // namespace

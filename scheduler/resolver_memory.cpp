@@ -14,6 +14,45 @@
 #include "scheduler/transfer.h"
 
 namespace weft {
+namespace {
+
+using Taken = std::vector<std::unique_ptr<port::Memory>>;
+
+// To be released without the lock.
+void takeFrom(State& state, DeviceMemory& memory, Residency& residency, Taken& taken) {
+  const port::MemorySpace space = memory.space();
+  if (auto own = residency.storage().take(space)) taken.push_back(std::move(own));
+  residency.forget(space);
+  memory.remove(residency);
+  if (Device* owner = state.owner(space))
+    state.counters(*owner).evictions.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// Of what is idle and dirty nothing goes: the caller cannot wait for it to be written back.
+std::shared_ptr<void> takeRoom(const Context& context, const Device& device, size_t bytes) {
+  State& state = State::of(context);
+  Taken taken;
+  std::shared_ptr<void> room;
+  {
+    const auto tickets = state.tickets().lock();
+    DeviceMemory& memory = *tickets->memoryIn(device.capabilities().memory_space);
+    require(memory.reserved() <= memory.limit() && bytes <= memory.limit() - memory.reserved(),
+            CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device's memory is full");
+    for (Residency* residency : memory.leastRecentlyUsedFirst()) {
+      if (memory.shortage(bytes) == 0) break;
+      if (!residency->inUse() && !residency->dirtyIn(memory.space()))
+        takeFrom(state, memory, *residency, taken);
+    }
+    room = memory.reserve(bytes);
+    if (!taken.empty()) state.memoryTraffic().enter();
+  }
+  if (taken.empty()) return room;
+  taken.clear();
+  state.memoryTraffic().leave();
+  return room;
+}
 
 void Resolver::findMissing(State::Tickets& tickets) {
   missing_.clear();
@@ -83,12 +122,8 @@ uint64_t Resolver::evict(DeviceMemory& memory, uint64_t bytes) {
         continue;
       }  // else nobody can ask for the bytes any more
     }
-    if (auto taken = residency->storage().take(space_)) evicted_.push_back(std::move(taken));
-    residency->forget(space_);
-    memory.remove(*residency);
+    takeFrom(state, memory, *residency, evicted_);
     freed += residency->storage().size();
-    if (Device* owner = state.owner(space_))
-      state.counters(*owner).evictions.fetch_add(1, std::memory_order_relaxed);
   }
   if (before == 0 && !evicted_.empty()) state.memoryTraffic().enter();
   return freed;

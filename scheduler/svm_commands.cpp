@@ -3,6 +3,7 @@
 #include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
+#include "scheduler/state.h"
 #include "scheduler/work.h"
 
 namespace weft {
@@ -10,21 +11,37 @@ namespace {
 
 class SvmCopyCommand final : public Command {
  public:
-  SvmCopyCommand(Queue& queue, SvmCopyWork work, cl_command_type type)
-      : Command(queue, type), copy_(std::move(work)) {}
+  // `between`: memory of the host's, if one of the ends is that.
+  SvmCopyCommand(Queue& queue, SvmCopyWork work, cl_command_type type,
+                 std::shared_ptr<std::byte[]> between = nullptr)
+      : Command(queue, type), copy_(std::move(work)), between_(std::move(between)) {
+    if (Device* other = mover(queue, copy_)) runOn(*other);
+  }
+
+  // Whose streams do it instead of the queue's, if any.
+  static Device* mover(const Queue& queue, const SvmCopyWork& copy) {
+    if (copy.reachedBy(queue.device())) return nullptr;
+    return State::of(queue.context()).mover(copy.source.space(), copy.destination.space());
+  }
 
  private:
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = copy_.make(space()); }
-  void finalize(cl_int) noexcept override { copy_.drop(); }
+  void finalize(cl_int) noexcept override {
+    copy_.drop();
+    between_ = nullptr;
+  }
 
   SvmCopyWork copy_;
+  std::shared_ptr<std::byte[]> between_;
 };
 
 class SvmFillCommand final : public Command {
  public:
   SvmFillCommand(Queue& queue, SvmFillWork work, cl_command_type type)
-      : Command(queue, type), fill_(std::move(work)) {}
+      : Command(queue, type), fill_(std::move(work)) {
+    if (fill_.home() && !fill_.isOn(queue.device())) runOn(*fill_.home());
+  }
 
  private:
   bool isDeviceWork() const override { return true; }
@@ -51,39 +68,52 @@ class SvmSyncCommand final : public Command {
   std::vector<SvmPointer> held_;
 };
 
-// Devices that use the same memory may be nearer to some of it than to other. What moves is whole
-// allocations: a part would leave the rest without anybody who uses it first.
+// Devices that use the same memory may be nearer to some of it than to other. Who maps memory that
+// moves is going to look at it, and who unmaps it wants the device to; of little of it that makes
+// no difference.
 class SvmMigrateCommand final : public Command {
  public:
   SvmMigrateCommand(Queue& queue, std::span<const void* const> pointers, const size_t* sizes,
                     cl_mem_migration_flags flags, cl_command_type type)
-      : Command(queue, type) {
-    const bool moves =
-        !(flags & CL_MIGRATE_MEM_OBJECT_HOST) && port::hasProcessors(queue.device().capabilities());
+      : Command(queue, type), to_host_(flags & CL_MIGRATE_MEM_OBJECT_HOST) {
+    const port::Capabilities& device = queue.device().capabilities();
+    const bool asked = type != CL_COMMAND_SVM_MAP && type != CL_COMMAND_SVM_UNMAP;
+    const bool moves = device.managed_group != 0 || (asked && port::hasProcessors(device));
     for (size_t i = 0; i < pointers.size(); ++i) {
-      const SvmAllocation* own = held_.emplace_back(queue.context(), pointers[i]).allocation();
-      const bool whole = own && (!sizes || sizes[i] == 0 || sizes[i] == own->size());
-      if (moves && whole) moved_.push_back(held_.back());
+      held_.emplace_back(queue.context(), pointers[i]);
+      const SvmAllocation* const own = held_.back().allocation();
+      const size_t bytes = sizes ? sizes[i] : 0;
+      if (moves && own && (asked || (bytes ? bytes : own->size()) >= least_bytes))
+        moved_.push_back({i, bytes});
     }
   }
 
  private:
-  void prepare() override {
-    if (moved_.empty()) return;
-    work = port::HostCall{[](void* self) { static_cast<SvmMigrateCommand*>(self)->bringNear(); },
-                          this};
-  }
-  void bringNear() noexcept {
-    for (const SvmPointer& pointer : moved_)
-      if (port::Memory* memory = pointer.allocation()->storage().find(space()))
-        queue()->device().port().bringNear(*memory);
-  }
-  void finalize(cl_int) noexcept override {
-    held_.clear();
-    moved_.clear();
-  }
+  static constexpr size_t least_bytes = size_t(256) << 10;
 
-  std::vector<SvmPointer> held_, moved_;
+  struct Moved {
+    size_t held;
+    size_t bytes;  // 0: the whole allocation
+  };
+
+  bool isDeviceWork() const override { return !moved_.empty(); }
+  void prepare() override {
+    for (const Moved& moved : moved_) {
+      SvmAllocation& allocation = *held_[moved.held].allocation();
+      port::Memory* const memory = allocation.storage().find(space());
+      if (!memory) continue;
+      const size_t offset = moved.bytes ? allocation.offsetOf(held_[moved.held].address()) : 0;
+      const bool whole = moved.bytes == 0 || moved.bytes == allocation.size();
+      parts_.push_back({memory, offset, whole ? memory->size() : moved.bytes});
+    }
+    if (!parts_.empty()) work = port::Prefetch{parts_, to_host_};
+  }
+  void finalize(cl_int) noexcept override { held_.clear(); }
+
+  bool to_host_;
+  std::vector<SvmPointer> held_;
+  std::vector<Moved> moved_;
+  std::vector<port::Prefetch::Part> parts_;
 };
 
 // The application's function runs on a thread of the device, like a native kernel, so that what
@@ -116,7 +146,18 @@ class SvmFreeCommand final : public Command {
 
 }  // namespace
 
+// Between devices that do not reach each other bytes go through the host's memory.
 Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits, cl_command_type type) {
+  if (!work.reachedBy(queue.device()) && !SvmCopyCommand::mover(queue, work)) {
+    const std::shared_ptr<std::byte[]> between(new std::byte[work.size]);
+    const SvmPointer middle(queue.context(), between.get());
+    const Ref<Event> brought = enqueueCommand<SvmCopyCommand>(
+        waits, queue, SvmCopyWork{middle, work.source, work.size}, type, between);
+    WaitList behind(&brought, 1);
+    behind.event_wanted = waits.event_wanted;
+    return enqueueCommand<SvmCopyCommand>(
+        behind, queue, SvmCopyWork{work.destination, middle, work.size}, type, between);
+  }
   return enqueueCommand<SvmCopyCommand>(waits, queue, std::move(work), type);
 }
 

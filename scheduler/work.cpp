@@ -11,6 +11,14 @@ namespace {
 
 bool hasMemory(ArgumentKind kind) { return isAddress(kind) || kind == ArgumentKind::image; }
 
+// Of shared memory, or the number that was given for one.
+uint64_t addressIn(const ArgumentValue& value) {
+  auto address = reinterpret_cast<uint64_t>(value.shared());
+  if (const auto bytes = value.bytes(); bytes.size() == sizeof address)
+    std::memcpy(&address, bytes.data(), sizeof address);
+  return address;
+}
+
 void append(AccessList& list, const CopyEnd& end, const Region& region, bool writes) {
   if (!end.object) return;
   const size_t begin = end.object->origin() + end.offset;
@@ -74,8 +82,8 @@ port::Operation::Work FillWork::make(port::MemorySpace space) const {
 
 port::Location SvmPointer::in(port::MemorySpace space) const {
   port::Location location;
-  if (allocation_ && space != port::host_space) {
-    location.memory = &allocation_->storage().in(space);
+  if (allocation_ && (space != port::host_space || allocation_->home())) {
+    location.memory = &allocation_->in(space);
     location.offset = allocation_->offsetOf(address_);
   } else {
     location.host = address_;
@@ -98,8 +106,8 @@ port::Operation::Work SvmFillWork::make(port::MemorySpace space, Device& device,
                                         std::unique_ptr<port::Memory>& imported) const {
   if (size_ == 0) return {};
   if (SvmAllocation* allocation = target_.allocation())
-    return port::Fill{&allocation->storage().in(space), allocation->offsetOf(target_.address()),
-                      size_, pattern_.data(), pattern_size_};
+    return port::Fill{&allocation->in(space), allocation->offsetOf(target_.address()), size_,
+                      pattern_.data(), pattern_size_};
   imported = device.port().import(target_.address(), size_);
   require(imported != nullptr, CL_OUT_OF_RESOURCES, "the device cannot reach this memory");
   return port::Fill{imported.get(), 0, size_, pattern_.data(), pattern_size_};
@@ -148,7 +156,7 @@ port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,
         argument.memory = &object->storage().in(space);
         argument.offset = object->origin();
       }
-      argument.raw_address = reinterpret_cast<uint64_t>(values[i].shared());
+      argument.raw_address = addressIn(values[i]);
     } else if (argument.kind == ArgumentKind::local_pointer) {
       argument.size = values[i].localBytes();
     } else {

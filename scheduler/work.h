@@ -80,6 +80,11 @@ class SvmPointer {
   port::Location in(port::MemorySpace space) const;
   std::byte* address() const { return address_; }
   SvmAllocation* allocation() const { return allocation_.get(); }
+  // The device whose memory it is in; null: the host's.
+  Device* home() const { return allocation_ ? allocation_->home() : nullptr; }
+  port::MemorySpace space() const {
+    return home() ? home()->capabilities().memory_space : port::host_space;
+  }
   void drop() { allocation_ = nullptr; }
 
  private:
@@ -87,13 +92,17 @@ class SvmPointer {
   Ref<SvmAllocation> allocation_;
 };
 
-// Shared virtual memory is in place everywhere: residency has nothing to know.
+// Shared virtual memory never moves: residency has nothing to know.
 struct SvmCopyWork {
   SvmPointer destination;
   SvmPointer source;
   size_t size;
 
   void accesses(AccessList&) const {}
+  // Can streams of the device do it?
+  bool reachedBy(const Device& device) const {
+    return device.port().reaches(source.space()) && device.port().reaches(destination.space());
+  }
   port::Operation::Work make(port::MemorySpace space) const;
   void drop() {
     destination.drop();
@@ -106,6 +115,11 @@ struct SvmFillWork {
               size_t size);
 
   void accesses(AccessList&) const {}
+  // The device whose own memory it fills; null: the host's.
+  Device* home() const { return target_.home(); }
+  bool isOn(const Device& device) const {
+    return target_.space() == device.capabilities().memory_space;
+  }
   // Points at the pattern, and at `imported` where the memory is no allocation.
   port::Operation::Work make(port::MemorySpace space, Device& device,
                              std::unique_ptr<port::Memory>& imported) const;

@@ -262,8 +262,6 @@ std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
   return importMemory(host, bytes);
 }
 
-void Device::bringNear(port::Memory& memory) noexcept { moveHome(memory, home_); }
-
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   // An image for other features could hold instructions that this machine does not have.
   require(image.target == target_, CL_INVALID_BINARY, "made for another processor");

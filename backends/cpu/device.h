@@ -37,7 +37,6 @@ class Device final : public port::Device {
   std::unique_ptr<port::Stream> createStream(port::Order order) override;
   std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
   std::unique_ptr<port::Memory> import(void* host, size_t bytes) override;
-  void bringNear(port::Memory& memory) noexcept override;
   std::unique_ptr<port::Module> load(const Image& image) override;
 
  private:

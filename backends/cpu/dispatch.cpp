@@ -47,6 +47,7 @@ struct Estimate {
     return double(copy.region[0] * copy.region[1] * copy.region[2]) / bytes_per_ns;
   }
   double operator()(const port::Fill& fill) const { return double(fill.size) / bytes_per_ns; }
+  double operator()(const port::Prefetch&) const { return -1; }
   double operator()(const port::HostCall&) const { return -1; }
 };
 
@@ -67,15 +68,25 @@ void settleMemory(const port::Operation& operation, const Home& home) noexcept {
   }
 }
 
+// What moves nearer is whole allocations: a part would leave the rest without anybody who uses it
+// first.
+void bringNear(const port::Prefetch& prefetch, const Home& home) noexcept {
+  if (prefetch.to_host) return;
+  for (const port::Prefetch::Part& part : prefetch.parts)
+    if (part.offset == 0 && part.size >= part.memory->size()) moveHome(*part.memory, home);
+}
+
 bool isTiny(const port::Operation& operation) {
   const double estimate = std::visit(Estimate(), operation.work);
   return estimate >= 0 && estimate < tiny_ns;
 }
 
-// May an application thread run it? Host calls expect a thread of ours; a kernel has to fit the
-// caller's stack.
+// May an application thread run it? Moving pages takes long; host calls expect a thread of ours; a
+// kernel has to fit the caller's stack.
 bool isAssistable(const port::Operation& operation) {
-  if (std::holds_alternative<port::HostCall>(operation.work)) return false;
+  if (std::holds_alternative<port::HostCall>(operation.work) ||
+      std::holds_alternative<port::Prefetch>(operation.work))
+    return false;
   const auto* launch = std::get_if<port::Launch>(&operation.work);
   if (!launch) return true;
   const Kernel* kernel = static_cast<Module*>(launch->module)->kernel(launch->kernel);
@@ -226,6 +237,8 @@ bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& r
     outcome = runTransfer(stream, operation, *copy, runner, start);
   } else if (const auto* fill = std::get_if<port::Fill>(&operation.work)) {
     outcome = runTransfer(stream, operation, *fill, runner, start);
+  } else if (const auto* prefetch = std::get_if<port::Prefetch>(&operation.work)) {
+    bringNear(*prefetch, home_);
   } else if (const auto* call = std::get_if<port::HostCall>(&operation.work)) {
     call->function(call->user);
     setKernelFloatState();

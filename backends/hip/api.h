@@ -26,6 +26,8 @@ inline constexpr Status not_supported = 801;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_blocking_sync = 1, event_disable_timing = 2;
 inline constexpr unsigned host_portable = 1, host_mapped = 2;  // hipHostMalloc, hipHostRegister
+inline constexpr unsigned attach_global = 1;                   // hipMallocManaged
+inline constexpr int host_ordinal = -1;                        // hipMemPrefetchAsync
 inline constexpr unsigned malloc_signal_memory = 2;            // hipExtMallocWithFlags
 inline constexpr unsigned wait_value_gte = 0;
 inline constexpr int copy_default = 4;  // hipMemcpyDefault: by the addresses
@@ -34,6 +36,7 @@ inline constexpr int copy_default = 4;  // hipMemcpyDefault: by the addresses
 enum class Attribute : int {
   can_use_host_pointer_for_registered_memory = 4,
   clock_rate = 5,  // kHz
+  concurrent_managed_access = 9,
   integrated = 16,
   l2_cache_size = 19,
   compute_capability_major = 23,
@@ -172,6 +175,10 @@ struct Api {
   Status (*hostRegister)(void* address, size_t bytes, unsigned flags);
   Status (*hostUnregister)(void* address);
   Status (*hostGetDevicePointer)(void** device, void* host, unsigned flags);
+
+  // Both or none. `device`: or host_ordinal.
+  Status (*mallocManaged)(void** address, size_t bytes, unsigned flags);
+  Status (*memPrefetchAsync)(const void* address, size_t bytes, int device, StreamHandle stream);
 
   Status (*memcpyAsync)(void* destination, const void* source, size_t bytes, int kind,
                         StreamHandle stream);

@@ -84,6 +84,7 @@ struct AttributePair {
 constexpr AttributePair attributes[] = {
     {Attribute::can_use_host_pointer_for_registered_memory, 91},
     {Attribute::clock_rate, 13},
+    {Attribute::concurrent_managed_access, 89},
     {Attribute::integrated, 18},
     {Attribute::l2_cache_size, 38},
     {Attribute::compute_capability_major, 75},
@@ -227,6 +228,8 @@ constexpr Symbol symbols[] = {
     {"cuMemFree_v2", offsetof(Api, free)},
     {"cuMemAllocAsync", offsetof(Api, mallocAsync), false},
     {"cuMemFreeAsync", offsetof(Api, freeAsync), false},
+    {"cuMemAllocManaged", offsetof(Api, mallocManaged), false},
+    {"cuMemPrefetchAsync", offsetof(Api, memPrefetchAsync), false},
     {"cuMemHostAlloc", offsetof(Api, hostMalloc)},
     {"cuMemFreeHost", offsetof(Api, hostFree)},
     {"cuMemHostRegister_v2", offsetof(Api, hostRegister)},

@@ -126,6 +126,11 @@ void Device::describeMemory() {
   capabilities_.host_unified_memory = attribute(Attribute::integrated) != 0;
   if (attribute(Attribute::can_use_host_pointer_for_registered_memory))
     capabilities_.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers;
+  // Where host and device may not use it at the same time, the host's access to any of it while a
+  // kernel runs would be a fault.
+  if (capabilities_.shared_memory && api.mallocManaged && api.memPrefetchAsync &&
+      attribute(Attribute::concurrent_managed_access))
+    capabilities_.managed_group = reinterpret_cast<uintptr_t>(context_->runtime.get());
 }
 
 int Device::capability() const {
@@ -222,6 +227,11 @@ std::unique_ptr<port::Memory> Device::allocate(size_t bytes, size_t alignment) {
 
 std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
   return importMemory(context_->runtime, context_->device, host, bytes);
+}
+
+std::unique_ptr<port::Memory> Device::allocateManaged(size_t bytes) {
+  check(context_->api, context_->usable(success), "the device");
+  return hip::allocateManaged(context_->runtime, context_->device, bytes);
 }
 
 std::unique_ptr<port::Module> Device::load(const Image& image) {

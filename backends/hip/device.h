@@ -5,10 +5,11 @@
 #include "backends/hip/context.h"
 #include "backends/hip/stream.h"
 #include "core/ports/device.h"
+#include "core/ports/shared_memory.h"
 
 namespace weft::hip {
 
-class Device final : public port::Device {
+class Device final : public port::Device, public port::ManagedMemorySource {
  public:
   // Throws when the runtime does not answer.
   Device(std::shared_ptr<Runtime> runtime, int ordinal, port::MemorySpace first_space);
@@ -24,6 +25,7 @@ class Device final : public port::Device {
   std::unique_ptr<port::Stream> createStream(port::Order order) override;
   std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
   std::unique_ptr<port::Memory> import(void* host, size_t bytes) override;
+  std::unique_ptr<port::Memory> allocateManaged(size_t bytes) override;
   std::unique_ptr<port::Module> load(const Image& image) override;
 
   std::unique_ptr<InOrderStream> createInOrderStream(const StreamOptions& options);

@@ -64,6 +64,7 @@ class Encoder {
 
   Status operator()(std::monostate) { return success; }
   Status operator()(const port::Launch& launch);
+  Status operator()(const port::Prefetch& prefetch);
   Status operator()(const port::HostCall& call) {
     return onHost(stream_, std::make_shared<HostPart>(call));
   }
@@ -266,6 +267,18 @@ Status Encoder::onHost(StreamHandle stream, const std::shared_ptr<HostPart>& par
   place_.order.add(part);
   const auto run = [](void* given) { static_cast<HostPart*>(given)->run(); };
   return api_.launchHostFunc(stream, run, part.get());
+}
+
+// A wish: what cannot be had is no failure.
+Status Encoder::operator()(const port::Prefetch& prefetch) {
+  const int to = prefetch.to_host ? host_ordinal : context_.device;
+  for (const port::Prefetch::Part& part : prefetch.parts) {
+    std::byte* const at = part.memory->host();
+    if (!at || !context_.runtime->registry.adopted(at + part.offset, part.size)) continue;
+    const Status status = api_.memPrefetchAsync(at + part.offset, part.size, to, stream_);
+    if (losesDevice(status)) return status;
+  }
+  return success;
 }
 
 template <class T>

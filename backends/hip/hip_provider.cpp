@@ -96,6 +96,8 @@ constexpr Symbol symbols[] = {
     {"hipMallocAsync", offsetof(Api, mallocAsync), false},
     {"hipFreeAsync", offsetof(Api, freeAsync), false},
     {"hipExtMallocWithFlags", offsetof(Api, extMallocWithFlags), false},
+    {"hipMallocManaged", offsetof(Api, mallocManaged), false},
+    {"hipMemPrefetchAsync", offsetof(Api, memPrefetchAsync), false},
     {"hipHostMalloc", offsetof(Api, hostMalloc)},
     {"hipHostFree", offsetof(Api, hostFree)},
     {"hipHostRegister", offsetof(Api, hostRegister)},

@@ -57,6 +57,32 @@ class ImportedMemory final : public port::Memory {
   size_t bytes_;
 };
 
+class ManagedMemory final : public port::Memory {
+ public:
+  // Owns what lies at `address`.
+  ManagedMemory(std::shared_ptr<Runtime> runtime, int device, void* address, size_t bytes)
+      : runtime_(std::move(runtime)),
+        device_(device),
+        address_(static_cast<std::byte*>(address)),
+        bytes_(bytes) {
+    runtime_->registry.adopt(address, bytes);
+  }
+  ~ManagedMemory() override {
+    const Current current(runtime_->api, device_);
+    runtime_->registry.release(address_);
+    runtime_->api.free(address_);
+  }
+  size_t size() const override { return bytes_; }
+  std::byte* host() const override { return address_; }
+  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(address_); }
+
+ private:
+  std::shared_ptr<Runtime> runtime_;
+  int device_;
+  std::byte* address_;
+  size_t bytes_;
+};
+
 }  // namespace
 
 Textures* texturesOf(const port::Memory* memory) {
@@ -78,14 +104,30 @@ int deviceOf(const port::Memory& memory) noexcept {
   return static_cast<const DeviceMemory&>(memory).device();
 }
 
+std::unique_ptr<port::Memory> allocateManaged(std::shared_ptr<Runtime> runtime, int device,
+                                              size_t bytes) {
+  const Api& api = runtime->api;
+  const Current current(api, device);
+  check(api, current.status(), "making the device current");
+  void* address = nullptr;
+  check(api, api.mallocManaged(&address, bytes, attach_global), "allocating managed memory");
+  try {
+    return std::make_unique<ManagedMemory>(std::move(runtime), device, address, bytes);
+  } catch (...) {
+    api.free(address);
+    throw;
+  }
+}
+
 std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,
                                            size_t bytes) {
   const Api& api = runtime->api;
   const Current current(api, device);
   if (current.status() != success || bytes == 0) return nullptr;
   if (!runtime->registry.pin(host, bytes)) return nullptr;
-  void* address = nullptr;
-  if (api.hostGetDevicePointer(&address, host, 0) != success) {
+  void* address = host;
+  if (!runtime->registry.adopted(host, bytes) &&
+      api.hostGetDevicePointer(&address, host, 0) != success) {
     runtime->registry.release(host);
     return nullptr;
   }

@@ -14,7 +14,12 @@ class Textures;
 std::unique_ptr<port::Memory> allocateMemory(std::shared_ptr<DeviceContext> context, size_t bytes);
 // Of memory that allocateMemory() made.
 int deviceOf(const port::Memory& memory) noexcept;
-// Pins memory of the caller's; nullptr where the runtime cannot.
+// Pages that move between the host and the runtime's devices. Throws
+// CL_MEM_OBJECT_ALLOCATION_FAILURE.
+std::unique_ptr<port::Memory> allocateManaged(std::shared_ptr<Runtime> runtime, int device,
+                                              size_t bytes);
+// Pins memory of the caller's, or shares what allocateManaged() made; nullptr where the runtime
+// cannot.
 std::unique_ptr<port::Memory> importMemory(std::shared_ptr<Runtime> runtime, int device, void* host,
                                            size_t bytes);
 

@@ -63,6 +63,12 @@ bool HostRegistry::covers(const void* host, size_t bytes) const noexcept {
   return find(*ranges, key(host), bytes) != ranges->end();
 }
 
+bool HostRegistry::adopted(const void* host, size_t bytes) const noexcept {
+  const auto ranges = ranges_.lock();
+  const auto found = find(*ranges, key(host), bytes);
+  return found != ranges->end() && !found->second.registered;
+}
+
 bool HostRegistry::touches(const void* host, size_t bytes) const noexcept {
   const auto ranges = ranges_.lock();
   auto it = ranges->lower_bound(key(host) + bytes);  // the first that begins behind it

@@ -22,10 +22,12 @@ class HostRegistry {
   // Pins [host, host + bytes), or shares a registration that covers it; false when the runtime
   // refuses. Every true has its release(). With the runtime's context current.
   bool pin(void* host, size_t bytes);
-  // The memory was pinned by its allocation.
+  // The runtime made the memory, pages and all: those of managed memory move.
   void adopt(void* host, size_t bytes);
   void release(void* host) noexcept;
   bool covers(const void* host, size_t bytes) const noexcept;
+  // And did the runtime make it?
+  bool adopted(const void* host, size_t bytes) const noexcept;
   // Is any of it pinned?
   bool touches(const void* host, size_t bytes) const noexcept;
 

@@ -114,6 +114,9 @@ struct Capabilities {
   // Streams of all devices that say the same number can wait for each other's operations without
   // the host (Operation::behind); 0: those of this device cannot.
   uint64_t fence_group = 0;
+  // All devices that say the same number use each other's managed memory (shared_memory.h), while
+  // the host does; 0: there is none of this device.
+  uint64_t managed_group = 0;
   bool printf = false;
   bool images = false;
   bool pipes = false;

@@ -108,11 +108,23 @@ struct HostCall {
   void* user = nullptr;
 };
 
+// Who is going to use these bytes next: the device, or the host. Where memory can move nearer to
+// its users it does; its contents stay.
+struct Prefetch {
+  struct Part {
+    Memory* memory = nullptr;
+    size_t offset = 0;
+    size_t size = 0;
+  };
+  std::span<const Part> parts;
+  bool to_host = false;
+};
+
 // A unit of work on a stream. Owned by the submitter; lent to the stream from submit() until
 // finished() returns control. The object may be destroyed from within finished().
 class Operation {
  public:
-  using Work = std::variant<std::monostate, Launch, Copy, Fill, HostCall>;
+  using Work = std::variant<std::monostate, Launch, Copy, Fill, Prefetch, HostCall>;
 
   Operation() = default;
   Operation(const Operation&) = delete;
@@ -208,8 +220,6 @@ class Device {
   // Wraps host memory that stays owned by the caller; nullptr when the device cannot use it in
   // place.
   virtual std::unique_ptr<Memory> import(void* host, size_t bytes) = 0;
-  // This device is the one that will use memory of its space: pages may move nearer to its units.
-  virtual void bringNear(Memory& memory) noexcept { (void)memory; }
   // `image` is an executable for target(). Throws when it cannot be loaded.
   virtual std::unique_ptr<Module> load(const Image& image) = 0;
 };

@@ -17,4 +17,13 @@ class SharedMemorySource {
   virtual std::unique_ptr<Memory> allocateShared(size_t bytes) = 0;
 };
 
+// A device of a Capabilities::managed_group.
+class ManagedMemorySource {
+ public:
+  virtual ~ManagedMemorySource() = default;
+  // Whole pages at one address for the host and the devices of the group, which move to whom uses
+  // them. The others of the group import it. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
+  virtual std::unique_ptr<Memory> allocateManaged(size_t bytes) = 0;
+};
+
 }  // namespace weft::port

@@ -216,6 +216,14 @@ class Nodes : public ::testing::Test {
     ASSERT_TRUE(operation.wait());
   }
 
+  void bringNear(port::Device& to, port::Memory& memory) {
+    const port::Prefetch::Part whole{&memory, 0, memory.size()};
+    auto stream = to.createStream(port::Order::in_order);
+    TestOperation operation(port::Prefetch{{&whole, 1}});
+    stream->submit(operation);
+    ASSERT_TRUE(operation.wait());
+  }
+
   const Machine machine = cpu::Topology::synthetic(two_packages);
   std::shared_ptr<port::Device> device = deviceOf(machine);
   std::vector<std::shared_ptr<port::Device>> nodes = device->partition(nodesOf(*device));
@@ -233,7 +241,7 @@ TEST_F(Nodes, MemoryIsWhereItIsUsedFirst) {
 TEST_F(Nodes, MigrationMovesIt) {
   auto memory = device->allocate(4 << 20, 128);
   use(*nodes[2], *memory);
-  nodes[1]->bringNear(*memory);
+  bringNear(*nodes[1], *memory);
   EXPECT_EQ(cpu::homeOf(*memory), cpu::NodeSet{1});
 }
 
@@ -252,7 +260,7 @@ TEST_F(Nodes, DevicesOfSeveralNodesInterleave) {
 TEST_F(Nodes, SmallMemoryStaysWhereItIs) {
   auto memory = device->allocate(4096, 128);
   use(*nodes[2], *memory);
-  nodes[1]->bringNear(*memory);
+  bringNear(*nodes[1], *memory);
   EXPECT_EQ(cpu::homeOf(*memory), cpu::NodeSet());
 }
 

@@ -13,9 +13,10 @@
 namespace weft::conformance {
 namespace {
 
-constexpr cl_bitfield full = CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL |
-                             CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL |
-                             CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL |
+constexpr cl_bitfield access = CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL,
+                      atomic = CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL,
+                      concurrent = CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL,
+                      full = access | atomic | concurrent |
                              CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL;
 
 bool listsUsm(cl_device_id device) {
@@ -73,15 +74,26 @@ class UsmTest : public CommandTest {
   unsigned char* usm = nullptr;
 };
 
-// A device has the extension if it can do something with such memory, and then all of it.
+// A device has the extension if it has host, device and shared allocations: with all that can be
+// done with memory of the system, or with memory of its own that the host does not see.
 TEST(UsmDevices, ClaimAllOrNothing) {
   cl_uint count = 0;
   ASSERT_EQ(cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count), CL_SUCCESS);
   std::vector<cl_device_id> devices(count);
   cl.clGetDeviceIDs(testPlatform(), CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
-  for (const cl_device_id device : devices)
+  using Claims = std::vector<cl_bitfield>;
+  for (const cl_device_id device : devices) {
+    Claims claims;
     for (const cl_device_info query : usm_queries)
-      EXPECT_EQ(info<cl_bitfield>(cl.clGetDeviceInfo, device, query), listsUsm(device) ? full : 0);
+      claims.push_back(info<cl_bitfield>(cl.clGetDeviceInfo, device, query));
+    const cl_bitfield both = access | concurrent;
+    const bool uses_system = claims.back() != 0;
+    const bool hides = claims[1] == (access | atomic);
+    EXPECT_EQ(claims, !listsUsm(device) ? Claims(5, 0)
+                      : uses_system     ? Claims(5, full)
+                      : hides           ? Claims({both, access | atomic, both, both, 0})
+                                        : Claims({both, both, both, both, 0}));
+  }
 }
 
 TEST_F(UsmTest, AllocatesAligned) {

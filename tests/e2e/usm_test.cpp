@@ -14,6 +14,9 @@ constexpr char source[] = R"(
     *result = 0;
     for (global node* n = list; n; n = n->next) *result += n->value;
   }
+  kernel void difference(global int* begin, global int* end, global int* result) {
+    *result = end - begin;
+  }
   kernel void twice(global int* data) { data[get_global_id(0)] *= 2; }
 #ifdef __opencl_c_atomic_scope_all_devices
   kernel void add(global atomic_int* counter) {
@@ -60,6 +63,14 @@ class Usm : public SeveralDevices {
   template <class T>
   T* onDevice(size_t device, size_t count) {
     return keep<T>(f.deviceAlloc(context, devices[device], nullptr, count * sizeof(T), 0, nullptr));
+  }
+  cl_bitfield capabilities(size_t device, cl_device_info sort) const {
+    return info<cl_bitfield>(cl.clGetDeviceInfo, devices[device], sort);
+  }
+  // Is what it allocates as its own out of the host's reach?
+  bool hides(size_t device) const {
+    return !(capabilities(device, CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL) &
+             CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL);
   }
   void launch(cl_command_queue on, cl_kernel kernel, size_t global) const {
     ASSERT_EQ(
@@ -114,23 +125,28 @@ TEST_F(Usm, HostAndDevicesTakeTurns) {
 }
 
 TEST_F(Usm, ArgumentsIntoTheMiddleAndOfTheSystem) {
-  const size_t device = able.front();
-  auto* values = onHost<cl_int>(64);
-  std::vector<cl_int> system(64, 5);
-  std::fill_n(values, 64, 5);
   const OwnedKernel twice = kernel(program, "twice");
-  for (cl_int* begin : {values + 16, system.data() + 16}) {
-    ASSERT_EQ(f.setArgument(twice, 0, begin), CL_SUCCESS);
-    launch(queues[device], twice, 32);
-    ASSERT_EQ(cl.clFinish(queues[device]), CL_SUCCESS);
-    EXPECT_EQ(begin[-1], 5);
-    EXPECT_EQ(begin[0], 10);
-    EXPECT_EQ(begin[31], 10);
-    EXPECT_EQ(begin[32], 5);
+  for (const size_t device : able) {
+    std::vector<cl_int> system(64, 5);
+    std::vector<cl_int*> all{onHost<cl_int>(64), shared<cl_int>(64)};
+    if (capabilities(device, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL))
+      all.push_back(system.data());
+    for (cl_int* values : all) {
+      std::fill_n(values, 64, 5);
+      ASSERT_EQ(f.setArgument(twice, 0, values + 16), CL_SUCCESS);
+      launch(queues[device], twice, 32);
+      ASSERT_EQ(cl.clFinish(queues[device]), CL_SUCCESS);
+      for (int i = 0; i < 64; ++i) ASSERT_EQ(values[i], i >= 16 && i < 48 ? 10 : 5) << i;
+    }
   }
 }
 
 TEST_F(Usm, AtomicsOfHostAndDevicesAddUp) {
+  std::erase_if(able, [&](size_t device) {
+    return !(capabilities(device, CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL) &
+             CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL);
+  });
+  if (able.empty()) GTEST_SKIP() << "no atomics that the host sees";
   constexpr cl_int each = 10000;
   auto* counter = shared<std::atomic<cl_int>>(1);
   counter->store(0);
@@ -143,6 +159,31 @@ TEST_F(Usm, AtomicsOfHostAndDevicesAddUp) {
   for (cl_int i = 0; i < each; ++i) counter->fetch_add(1, std::memory_order_relaxed);
   for (const size_t device : able) ASSERT_EQ(cl.clFinish(queues[device]), CL_SUCCESS);
   EXPECT_EQ(counter->load(), each * cl_int(able.size() + 1));
+}
+
+// "Any pointer value is valid": what a kernel does not follow need not be memory of its device. In
+// a context with devices that use the system's memory it is taken for that, which others refuse.
+TEST_F(Usm, ArgumentsThatAreOnlyNumbers) {
+  const OwnedKernel difference = kernel(program, "difference");
+  const auto uses_system = [&](size_t device) {
+    return capabilities(device, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL) != 0;
+  };
+  const bool gpus_alone = std::all_of(devices.begin(), devices.end(), [](cl_device_id device) {
+    return info<cl_device_type>(cl.clGetDeviceInfo, device, CL_DEVICE_TYPE) == CL_DEVICE_TYPE_GPU;
+  });
+  for (const size_t device : able) {
+    if (!gpus_alone && !uses_system(device)) continue;
+    auto* result = shared<cl_int>(1);
+    for (cl_int* begin : {reinterpret_cast<cl_int*>(64), onDevice<cl_int>(device, 1024)}) {
+      ASSERT_EQ(f.setArgument(difference, 0, begin), CL_SUCCESS);
+      ASSERT_EQ(f.setArgument(difference, 1, begin + 1024), CL_SUCCESS);
+      ASSERT_EQ(f.setArgument(difference, 2, result), CL_SUCCESS);
+      launch(queues[device], difference, 1);
+      ASSERT_EQ(cl.clFinish(queues[device]), CL_SUCCESS);
+      EXPECT_EQ(*result, 1024);
+      *result = 0;
+    }
+  }
 }
 
 // Out of order, so that nothing but the events keeps the order.
@@ -169,6 +210,135 @@ TEST_F(Usm, CommandsOfOneQueueFollowTheirEvents) {
     wait = copied;
     ASSERT_EQ(f.copy(queue, CL_TRUE, result.data(), b, count * 4, 1, &wait, nullptr), CL_SUCCESS);
     ASSERT_EQ(result, std::vector<cl_int>(count, 6));
+  }
+}
+
+// Whoever's queue is asked to: from the memory of one device to that of another, of the host and
+// back.
+TEST_F(Usm, CopiesGoFromAnywhereToAnywhere) {
+  constexpr size_t count = 50000, bytes = count * sizeof(cl_int);
+  std::vector<cl_int*> places{onHost<cl_int>(count), shared<cl_int>(count)};
+  for (const size_t device : able) places.push_back(onDevice<cl_int>(device, count));
+  std::vector<cl_int> values(count), result(count);
+  cl_int first = 1;
+  for (const size_t device : able)
+    for (cl_int* from : places)
+      for (cl_int* to : places) {
+        if (from == to) continue;
+        std::iota(values.begin(), values.end(), ++first);
+        ASSERT_EQ(copy(device, from, values.data(), bytes), CL_SUCCESS);
+        ASSERT_EQ(
+            f.copy(queues[device], CL_FALSE, to + 1, from + 1, bytes - 4, 0, nullptr, nullptr),
+            CL_SUCCESS);
+        ASSERT_EQ(copy(device, result.data(), to, bytes), CL_SUCCESS);
+        ASSERT_TRUE(std::equal(values.begin() + 1, values.end(), result.begin() + 1));
+      }
+}
+
+TEST_F(Usm, FillsGoAnywhere) {
+  for (const size_t device : able)
+    for (const size_t owner : able) {
+      auto* data = onDevice<cl_int>(owner, 100);
+      const cl_int pattern[] = {cl_int(device), 7};
+      ASSERT_EQ(f.fill(queues[device], data, pattern, 8, 400, 0, nullptr, nullptr), CL_SUCCESS);
+      ASSERT_EQ(f.set(queues[device], data + 1, 1, 4, 0, nullptr, nullptr), CL_SUCCESS);
+      std::vector<cl_int> result(100);
+      ASSERT_EQ(copy(device, result.data(), data, 400), CL_SUCCESS);
+      EXPECT_EQ(result[0], cl_int(device));
+      EXPECT_EQ(result[1], 0x01010101);
+      EXPECT_EQ(result[99], 7);
+    }
+}
+
+// A gate before them, so that they wait in the queue and then follow each other.
+TEST_F(Usm, CommandsOfAnInOrderQueueFollowEachOther) {
+  constexpr size_t count = 10000, bytes = count * sizeof(cl_int);
+  const OwnedKernel twice = kernel(program, "twice");
+  for (const size_t device : able)
+    for (const size_t owner : able) {
+      auto* own = onDevice<cl_int>(device, count);
+      auto* other = onDevice<cl_int>(owner, count);
+      auto* seen = shared<cl_int>(count);
+      const cl_int three = 3;
+      OwnedEvent gate = makeUserEvent();
+      const cl_event wait = gate;
+      ASSERT_EQ(f.fill(queues[device], other, &three, 4, bytes, 1, &wait, nullptr), CL_SUCCESS);
+      ASSERT_EQ(f.copy(queues[device], CL_FALSE, own, other, bytes, 0, nullptr, nullptr),
+                CL_SUCCESS);
+      ASSERT_EQ(f.setArgument(twice, 0, own), CL_SUCCESS);
+      launch(queues[device], twice, count);
+      ASSERT_EQ(f.copy(queues[device], CL_FALSE, other, own, bytes, 0, nullptr, nullptr),
+                CL_SUCCESS);
+      ASSERT_EQ(f.copy(queues[device], CL_FALSE, seen, other, bytes, 0, nullptr, nullptr),
+                CL_SUCCESS);
+      ASSERT_EQ(f.migrate(queues[device], seen, bytes, 0, 0, nullptr, nullptr), CL_SUCCESS);
+      ASSERT_EQ(f.setArgument(twice, 0, seen), CL_SUCCESS);
+      launch(queues[device], twice, count);
+      ASSERT_EQ(
+          f.migrate(queues[device], seen, bytes, CL_MIGRATE_MEM_OBJECT_HOST, 0, nullptr, nullptr),
+          CL_SUCCESS);
+      ASSERT_EQ(cl.clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+      ASSERT_EQ(cl.clFinish(queues[device]), CL_SUCCESS);
+      EXPECT_EQ(std::vector(seen, seen + count), std::vector<cl_int>(count, 12));
+    }
+}
+
+// The host cannot look at it, nor can what does not reach it.
+TEST_F(Usm, WhatADeviceHidesIsNotTheHosts) {
+  for (const size_t device : able) {
+    if (!hides(device)) continue;
+    auto* own = onDevice<cl_int>(device, 64);
+    EXPECT_EQ(cl.clEnqueueSVMMap(queues[device], CL_TRUE, CL_MAP_READ, own, 4, 0, nullptr, nullptr),
+              CL_INVALID_VALUE);
+    for (const cl_mem_flags flags : {CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR}) {
+      cl_int code = 1;
+      EXPECT_EQ(cl.clCreateBuffer(context, flags, 64, own, &code), nullptr);
+      EXPECT_EQ(code, CL_INVALID_HOST_PTR);
+    }
+    const OwnedKernel twice = kernel(program, "twice");
+    ASSERT_EQ(f.setArgument(twice, 0, own), CL_SUCCESS);
+    const size_t one = 1;
+    for (const size_t other : able)
+      if (!hides(other)) {
+        EXPECT_EQ(cl.clEnqueueNDRangeKernel(queues[other], twice, 1, nullptr, &one, nullptr, 0,
+                                            nullptr, nullptr),
+                  CL_INVALID_OPERATION);
+      }
+  }
+}
+
+// And what idle buffers have there makes room.
+TEST_F(Usm, DeviceMemoryIsLimited) {
+  constexpr cl_ulong small = cl_ulong(2) << 30;
+  for (const size_t device : able) {
+    const auto all = info<cl_ulong>(cl.clGetDeviceInfo, devices[device], CL_DEVICE_GLOBAL_MEM_SIZE);
+    if (!hides(device) || all > small) continue;
+    const auto half = static_cast<size_t>(all / 2);
+    const OwnedMem buffer(cl.clCreateBuffer(context, CL_MEM_READ_WRITE, half, nullptr, nullptr));
+    const cl_mem handle = buffer;
+    ASSERT_EQ(
+        cl.clEnqueueMigrateMemObjects(queues[device], 1, &handle,
+                                      CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, nullptr, nullptr),
+        CL_SUCCESS);
+    const cl_uchar byte = 0;
+    ASSERT_EQ(
+        cl.clEnqueueWriteBuffer(queues[device], buffer, CL_TRUE, 0, 1, &byte, 0, nullptr, nullptr),
+        CL_SUCCESS);
+    ASSERT_EQ(cl.clEnqueueMigrateMemObjects(queues[device], 1, &handle, CL_MIGRATE_MEM_OBJECT_HOST,
+                                            0, nullptr, nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(cl.clFinish(queues[device]), CL_SUCCESS);
+    onDevice<char>(device, half / 4 * 3);
+    onDevice<char>(device, half / 4 * 3);
+    cl_int code = 1;
+    EXPECT_EQ(f.deviceAlloc(context, devices[device], nullptr, half, 0, &code), nullptr);
+    EXPECT_EQ(code, CL_OUT_OF_RESOURCES);
+    ASSERT_EQ(f.free(context, allocations.back()), CL_SUCCESS);
+    allocations.pop_back();
+    onDevice<char>(device, half);
+    // Other devices may have the same memory.
+    for (void* pointer : allocations) EXPECT_EQ(f.free(context, pointer), CL_SUCCESS);
+    allocations.clear();
   }
 }
 

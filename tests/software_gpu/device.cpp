@@ -62,6 +62,10 @@ Settings Settings::fromEnvironment(Faults& faults) {
   if (const int n = std::atoi(setting("WEFT_SOFTWARE_GPUS").c_str()); n > 0) result.devices = n;
   if (const long n = std::atol(setting("WEFT_SOFTWARE_GPU_MEMORY").c_str()); n > 0)
     result.memory_bytes = static_cast<size_t>(n) << 20;
+  if (const std::string text = setting("WEFT_SOFTWARE_GPU_SHARES"); !text.empty())
+    result.shares = text == "nothing"  ? Shares::nothing
+                    : text == "pinned" ? Shares::pinned
+                                       : Shares::managed;
   result.link_bytes_per_ns = std::atof(setting("WEFT_SOFTWARE_GPU_LINK").c_str()) * 1e-3;
   result.speeds = numbers(setting("WEFT_SOFTWARE_GPU_SPEED"));
   result.group_ns = numbers(setting("WEFT_SOFTWARE_GPU_GROUP_NS"));
@@ -70,10 +74,10 @@ Settings Settings::fromEnvironment(Faults& faults) {
   return result;
 }
 
-Device::Device(int ordinal, const Settings& settings, const SharedBlock& host)
+Device::Device(int ordinal, const Settings& settings, std::vector<const SharedBlock*> shared)
     : ordinal_(ordinal),
       pace_(of(ordinal, settings.speeds, 1), of(ordinal, settings.group_ns, 0), settings.profile),
-      host_(host),
+      blocks_(std::move(shared)),
       memory_("software-gpu-memory", settings.memory_bytes, false) {}
 
 Processor& Device::processor() {
@@ -85,7 +89,8 @@ Processor& Device::processor() {
   for (int i = 0; i < attempts && !processor_; ++i) {
     auto made = std::make_unique<Processor>();
     ControlAnswer answer = made->map(memory_);
-    if (answer.ok) answer = made->map(host_);
+    for (const SharedBlock* block : blocks_)
+      if (answer.ok) answer = made->map(*block);
     if (answer.ok) processor_ = std::move(made);
     why = answer.message;
   }
@@ -120,9 +125,12 @@ bool Device::lost() const {
   return lost_ || faults.lost || faults.lost_device == ordinal_;
 }
 
-Machine::Machine() : host_block("software-gpu-host", host_bytes, true) {
+Machine::Machine()
+    : host_block("software-gpu-host", host_bytes, true),
+      managed_block("software-gpu-managed", host_bytes, true) {
   for (int i = 0; i < settings.devices; ++i)
-    devices.push_back(std::make_unique<Device>(i, settings, host_block));
+    devices.push_back(std::make_unique<Device>(
+        i, settings, std::vector<const SharedBlock*>{&host_block, &managed_block}));
 }
 
 Device* Machine::owner(const void* address) const {
@@ -140,6 +148,7 @@ const HostRange* Machine::find(uintptr_t begin, size_t bytes) const {
 
 bool Machine::pinned(const void* host, size_t bytes) const {
   if (host_block.holds(host)) return host_heap.holds(host, bytes);
+  if (managed_block.holds(host)) return managed_heap.holds(host, bytes);
   const std::lock_guard lock(mutex_);
   return find(reinterpret_cast<uintptr_t>(host), bytes) != nullptr;
 }
@@ -159,6 +168,7 @@ std::vector<HostRange> Machine::sharedRanges() const {
 }
 
 bool Machine::registerHost(void* host, size_t bytes) {
+  if (managed_block.holds(host)) return false;
   const auto begin = reinterpret_cast<uintptr_t>(host);
   HostRange range{host, bytes};
   {

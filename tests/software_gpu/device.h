@@ -19,13 +19,18 @@ inline constexpr unsigned max_work_group = 1024;
 inline constexpr unsigned max_local_bytes = 65536;
 inline constexpr int texture_pitch_alignment = 32;
 
+// What of the host's memory kernels use in place: what the runtime registers, and with `managed`
+// what it makes for that, too.
+enum class Shares : uint8_t { nothing, pinned, managed };
+
 // From the environment: scripts/software-gpus says what is what.
 struct Settings {
   int devices = 2;
   size_t memory_bytes = size_t(1) << 30;  // each
-  double link_bytes_per_ns = 0;           // 0: as fast as it can
-  std::vector<double> speeds;             // of kernels, by device; missing ones are 1
-  std::vector<double> group_ns;           // of a work-group, by device; missing ones: it is run
+  Shares shares = Shares::managed;
+  double link_bytes_per_ns = 0;  // 0: as fast as it can
+  std::vector<double> speeds;    // of kernels, by device; missing ones are 1
+  std::vector<double> group_ns;  // of a work-group, by device; missing ones: it is run
   Pace::Profile profile = Pace::Profile::flat;
 
   static Settings fromEnvironment(Faults& faults);
@@ -40,7 +45,8 @@ struct HostRange {
 
 class Device {
  public:
-  Device(int ordinal, const Settings& settings, const SharedBlock& host);
+  // `shared`: what the host and every device use at one address.
+  Device(int ordinal, const Settings& settings, std::vector<const SharedBlock*> shared);
 
   int ordinal() const { return ordinal_; }
   Pace& pace() { return pace_; }
@@ -59,7 +65,7 @@ class Device {
  private:
   const int ordinal_;
   Pace pace_;
-  const SharedBlock& host_;
+  const std::vector<const SharedBlock*> blocks_;
   SharedBlock memory_;
   Heap heap_{memory_};
   std::mutex starting_;
@@ -77,6 +83,8 @@ struct Machine {
   const Settings settings = Settings::fromEnvironment(faults);
   SharedBlock host_block;
   Heap host_heap{host_block};
+  SharedBlock managed_block;
+  Heap managed_heap{managed_block};
   std::vector<std::unique_ptr<Device>> devices;
 
   // Registered memory that the devices share.

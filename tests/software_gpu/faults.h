@@ -30,7 +30,8 @@ struct Faults {
   // Images, or textures, that there are; Level Zero: copies of memory into them; and launches that
   // take any.
   std::atomic<int> images{0}, image_copies{0}, image_launches{0};
-  std::atomic<int> alive{0};  // handles and allocations that were not given back
+  std::atomic<int> prefetches{0};  // of managed memory
+  std::atomic<int> alive{0};       // handles and allocations that were not given back
 };
 
 using GetFaults = Faults* (*)();

@@ -18,7 +18,6 @@ struct Row {
 };
 // Grids are small, so that ordinary launches are cut into several.
 constexpr Row rows[] = {
-    {Attribute::can_use_host_pointer_for_registered_memory, 1},
     {Attribute::clock_rate, 1000000},
     {Attribute::l2_cache_size, 4 << 20},
     {Attribute::max_block_dim_x, max_work_group},
@@ -104,6 +103,11 @@ WEFT_HIP hipDeviceGetAttribute(int* value, Attribute attribute, int device) {
   if (!isDevice(device)) return invalid_device;
   *value = device;  // the bus that it is on
   if (attribute == Attribute::pci_bus_id) return ok;
+  const Shares shares = machine().settings.shares;
+  *value = shares == Shares::managed;
+  if (attribute == Attribute::concurrent_managed_access) return ok;
+  *value = shares != Shares::nothing;
+  if (attribute == Attribute::can_use_host_pointer_for_registered_memory) return ok;
   for (const Row& row : rows)
     if (row.attribute == attribute) {
       *value = row.value;

@@ -109,8 +109,9 @@ Status allocate(Heap& heap, void** address, size_t bytes) {
 Status release(void* address) {
   if (!address) return ok;
   Device* const device = machine().owner(address);
-  Heap& heap = device ? device->heap() : machine().host_heap;
-  if (!device && !machine().host_block.holds(address)) return invalid;
+  const bool managed = machine().managed_block.holds(address);
+  if (!device && !managed && !machine().host_block.holds(address)) return invalid;
+  Heap& heap = device ? device->heap() : managed ? machine().managed_heap : machine().host_heap;
   if (!heap.release(address)) return invalid;
   --machine().faults.alive;
   return ok;
@@ -136,6 +137,20 @@ WEFT_HIP hipHostMalloc(void** address, size_t bytes, unsigned) {
   return allocate(machine().host_heap, address, bytes);
 }
 WEFT_HIP hipHostFree(void* address) { return release(address); }
+
+WEFT_HIP hipMallocManaged(void** address, size_t bytes, unsigned flags) {
+  if (machine().settings.shares != Shares::managed) return weft::hip::not_supported;
+  return flags == weft::hip::attach_global ? allocate(machine().managed_heap, address, bytes)
+                                           : invalid;
+}
+// Pages need not move where everybody has the same.
+WEFT_HIP hipMemPrefetchAsync(const void* address, size_t bytes, int device, StreamHandle stream) {
+  if (!isDevice(device) && device != weft::hip::host_ordinal) return invalid_device;
+  if (!machine().managed_block.holds(address) || !machine().managed_heap.holds(address, bytes))
+    return invalid;
+  ++machine().faults.prefetches;
+  return enqueue(stream, [] {});
+}
 
 WEFT_HIP hipHostRegister(void* address, size_t bytes, unsigned) {
   if (!address || bytes == 0) return invalid;

@@ -16,6 +16,7 @@ port::OperationStatus FakeDevice::execute(port::Operation& operation, FakeRecord
   using Kind = FakeRecord::Kind;
   return std::visit(Overloaded{
                         [](const std::monostate&) { return port::OperationStatus(0); },
+                        [](const port::Prefetch&) { return port::OperationStatus(0); },
                         [&](const port::HostCall& call) {
                           record.kind = Kind::host_call;
                           call.function(call.user);
