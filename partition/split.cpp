@@ -195,6 +195,9 @@ std::vector<const void*> Split::choose(const Launch& launch, uint64_t most_block
   dimension_ = best.dimension;
   blocks_ = best.blocks;
   accesses_ = std::move(best.accesses);
+  std::ranges::stable_sort(accesses_, {}, [](const BlockAccess& access) {
+    return std::pair(access.argument, access.begin);
+  });
   return std::move(best.shared);
 }
 
@@ -359,15 +362,9 @@ port::GroupBox Split::boxOf(unsigned dimension, uint64_t blocks, const Slice& sl
 port::GroupBox Split::box(const Slice& blocks) const { return boxOf(dimension_, blocks_, blocks); }
 
 void Split::accesses(const Slice& blocks, std::vector<PartAccess>& list) const {
-  const auto from = std::ranges::lower_bound(accesses_, blocks.begin, {}, &BlockAccess::block);
-  const auto upto = std::ranges::lower_bound(accesses_, blocks.end, {}, &BlockAccess::block);
-  std::vector<PartAccess> all(from, upto);
-  const auto before = [](const PartAccess& a, const PartAccess& b) {
-    return std::pair(a.argument, a.begin) < std::pair(b.argument, b.begin);
-  };
-  std::stable_sort(all.begin(), all.end(), before);
   const size_t first = list.size();
-  for (const PartAccess& access : all) {
+  for (const BlockAccess& access : accesses_) {
+    if (access.block < blocks.begin || access.block >= blocks.end) continue;
     PartAccess* last = list.size() > first ? &list.back() : nullptr;
     if (last && last->argument == access.argument && last->end >= access.begin &&
         last->reads == access.reads && last->writes == access.writes)

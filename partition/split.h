@@ -87,9 +87,9 @@ class Split {
   struct Cut {
     unsigned dimension = 0;
     uint64_t blocks = 1;
-    std::vector<BlockAccess> accesses;  // by block
-    std::vector<const void*> shared;    // storages that blocks are not known to have apart
-    size_t pieces = 0;                  // that those which they have apart fall into
+    std::vector<BlockAccess> accesses;
+    std::vector<const void*> shared;  // storages that blocks are not known to have apart
+    size_t pieces = 0;                // that those which they have apart fall into
 
     void joinPieces();
     size_t joinPieces(std::span<BlockAccess*> of_storage);
@@ -124,7 +124,7 @@ class Split {
   std::string reason_;
   bool in_place_ = false;
   std::vector<MergedBytes> merged_;
-  std::vector<BlockAccess> accesses_;  // by block
+  std::vector<BlockAccess> accesses_;  // by argument and place
 };
 
 }  // namespace weft::partition
