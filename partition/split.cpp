@@ -85,6 +85,12 @@ constexpr uint64_t enough_blocks = 24;
 // can be, and more than the second are not worth it.
 constexpr size_t few_pieces = 32, most_pieces = 256;
 
+// Are these accesses of one argument, the later one not before the other, one to keep account of?
+bool joins(const PartAccess& before, const PartAccess& access) {
+  return before.argument == access.argument && before.end >= access.begin &&
+         before.reads == access.reads && before.writes == access.writes;
+}
+
 }  // namespace
 
 Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
@@ -95,7 +101,7 @@ Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
   most_blocks = std::max<uint64_t>(most_blocks, 1);
   if (hazards(all, one_memory)) return;
   if (separateMemory(all)) {
-    auto shared = choose(all, most_blocks);
+    auto shared = choose(all, most_blocks, one_memory);
     if (!shared.empty() && one_memory) in_place_ = true;
     if (!shared.empty() && !one_memory) takeMerged(all, std::move(shared));
   } else if (one_memory) {
@@ -105,7 +111,9 @@ Split::Split(const KernelInfo& kernel, const port::LaunchRecord& launch,
   } else {
     class_ = SplitClass::whole;
   }
-  if (blocks_ < 2) in_place_ = false, refuse("there are no two work-groups to tell apart");
+  const bool refused = class_ == SplitClass::whole;
+  if (!refused && blocks_ < 2)
+    in_place_ = false, refuse("there are no two work-groups to tell apart");
   if (!in_place_) return;
   class_ = SplitClass::merge;
   explain("work-groups may write what others read or write");
@@ -174,7 +182,8 @@ bool Split::separateMemory(const Launch& launch) {
 
 // Takes the dimension along which the parts have most objects apart, and returns those that they
 // have not.
-std::vector<const void*> Split::choose(const Launch& launch, uint64_t most_blocks) {
+std::vector<const void*> Split::choose(const Launch& launch, uint64_t most_blocks,
+                                       bool one_memory) {
   // To keep account of more takes longer than the kernel is likely to.
   constexpr size_t most_accesses = 1 << 14;
   const unsigned first = cutDimension(whole_, std::min(most_blocks, enough_blocks));
@@ -184,6 +193,7 @@ std::vector<const void*> Split::choose(const Launch& launch, uint64_t most_block
     const unsigned dimension = (first + step) % 3;
     if (unitsAlong(whole_, dimension) < 2) continue;
     Cut cut = cutAlong(launch, dimension, most_blocks);
+    if (!one_memory) cut.joinPieces();
     if (cut.accesses.size() > most_accesses || cut.pieces > most_pieces) continue;
     const bool better = !found || cut.shared.size() < best.shared.size();
     if (better) best = std::move(cut);
@@ -192,13 +202,24 @@ std::vector<const void*> Split::choose(const Launch& launch, uint64_t most_block
   }
   if (!found && whole_.count() > 1) refuse("what its parts touch lies scattered");
   if (!found) return {};
-  dimension_ = best.dimension;
-  blocks_ = best.blocks;
-  accesses_ = std::move(best.accesses);
-  std::ranges::stable_sort(accesses_, {}, [](const BlockAccess& access) {
+  take(std::move(best));
+  return std::move(best.shared);
+}
+
+void Split::take(Cut&& cut) {
+  dimension_ = cut.dimension;
+  blocks_ = cut.blocks;
+  std::ranges::stable_sort(cut.accesses, {}, [](const BlockAccess& access) {
     return std::pair(access.argument, access.begin);
   });
-  return std::move(best.shared);
+  accesses_.clear();
+  for (const BlockAccess& access : cut.accesses) {
+    BlockAccess* const last = accesses_.empty() ? nullptr : &accesses_.back();
+    if (last && last->block == access.block && joins(*last, access))
+      last->end = std::max(last->end, access.end);
+    else
+      accesses_.push_back(access);
+  }
 }
 
 Split::Cut Split::cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks) const {
@@ -223,12 +244,12 @@ Split::Cut Split::cutAlong(const Launch& launch, unsigned dimension, uint64_t mo
         access.writes = range.writes && launch.writes(i);
         access.storage = bound.storage;
         access.block = block;
+        access.limit = bound.origin + bound.size;
         cut.accesses.push_back(access);
       }
     }
   }
   cut.shared = sharedBy(cut.accesses);
-  cut.joinPieces();
   return cut;
 }
 
@@ -241,15 +262,24 @@ void Split::Cut::joinPieces() {
   std::erase_if(accesses, [](const BlockAccess& access) { return access.begin == access.end; });
 }
 
-// The rows of a picture without its edges, say: what nobody touches between two pieces is counted
-// to the first, which keeps it as it is. Of what is only read, a block may have more than it needs.
+// The rows of a picture without its edges, say: the little that nobody touches between two pieces
+// is counted to the first, which keeps it as it is. But not what its argument is not bound to: that
+// may be another sub-buffer's. Of what is only read, a block may have more than it needs.
 size_t Split::Cut::joinPieces(std::span<BlockAccess*> list) {
   std::ranges::sort(list, {}, [](const BlockAccess* a) { return std::pair(a->begin, a->block); });
-  size_t gaps = 0, breaks = 0, reach = list.front()->end;
+  const auto mayFill = [](const BlockAccess& before, const BlockAccess& next) {
+    constexpr size_t little = 4096;
+    return next.begin <= before.limit &&
+           next.begin - before.end <= std::max(little, before.end - before.begin);
+  };
+  size_t gaps = 0, breaks = 0;
+  const BlockAccess* reached = list.front();
   for (size_t i = 1; i < list.size(); ++i) {
-    gaps += list[i]->begin > reach;
-    breaks += list[i]->block - list[i - 1]->block > 1;
-    reach = std::max(reach, list[i]->end);
+    const bool gap = list[i]->begin > reached->end,
+               before_next = list[i]->block - list[i - 1]->block <= 1;
+    gaps += gap && mayFill(*reached, *list[i]);
+    breaks += !before_next || (gap && !mayFill(*reached, *list[i]));
+    if (list[i]->end >= reached->end) reached = list[i];
   }
   const bool only_read = std::ranges::none_of(list, &BlockAccess::writes);
   if (breaks > few_pieces && only_read) {
@@ -258,13 +288,14 @@ size_t Split::Cut::joinPieces(std::span<BlockAccess*> list) {
       BlockAccess* const hull =
           hulls.try_emplace({access->block, access->argument}, access).first->second;
       hull->end = std::max(hull->end, access->end);
+      hull->reads |= access->reads;
       if (hull != access) access->end = access->begin;
     }
     return 1;
   }
   BlockAccess* farthest = list.front();
   for (BlockAccess* access : list) {
-    if (gaps > few_pieces && access->begin > farthest->end) {
+    if (gaps > few_pieces && access->begin > farthest->end && mayFill(*farthest, *access)) {
       farthest->end = access->begin;
       farthest->reads = true;
     }
@@ -366,8 +397,7 @@ void Split::accesses(const Slice& blocks, std::vector<PartAccess>& list) const {
   for (const BlockAccess& access : accesses_) {
     if (access.block < blocks.begin || access.block >= blocks.end) continue;
     PartAccess* last = list.size() > first ? &list.back() : nullptr;
-    if (last && last->argument == access.argument && last->end >= access.begin &&
-        last->reads == access.reads && last->writes == access.writes)
+    if (last && joins(*last, access))
       last->end = std::max(last->end, access.end);
     else
       list.push_back(access);

@@ -82,6 +82,7 @@ class Split {
   struct BlockAccess : PartAccess {
     const void* storage = nullptr;
     uint64_t block = 0;
+    size_t limit = 0;  // the end of what the argument is bound to
   };
   // One way to cut.
   struct Cut {
@@ -111,7 +112,8 @@ class Split {
   bool hazards(const Launch& launch, bool one_memory);
   bool separateMemory(const Launch& launch);
   void explain(std::string reason);
-  std::vector<const void*> choose(const Launch& launch, uint64_t most_blocks);
+  std::vector<const void*> choose(const Launch& launch, uint64_t most_blocks, bool one_memory);
+  void take(Cut&& cut);
   Cut cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks) const;
   void takeMerged(const Launch& launch, std::vector<const void*> shared);
   std::optional<MergedBytes> mergedBytes(const Launch& launch, const void* storage, bool exclusive);

@@ -434,14 +434,15 @@ TEST_F(SplitTest, ExactKernels) {
   EXPECT_EQ(split(gather, line(4096, 64)).splitClass(), SplitClass::exact);
 }
 
+const char* const inner_stencil =
+    "kernel void k(global float* a, global const float* b) {"
+    " int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);"
+    " if (x > 0 && y > 0 && x < w - 1 && y < w - 1)"
+    "  a[y * w + x] = b[y * w + x - 1] + b[y * w + x + 1]; }";
+
 // Each row but its ends would be a piece to keep account of.
 TEST_F(SplitTest, WithoutEdgesRowsAreOnePiece) {
-  const Split inner = split(
-      "kernel void k(global float* a, global const float* b) {"
-      " int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);"
-      " if (x > 0 && y > 0 && x < w - 1 && y < w - 1)"
-      "  a[y * w + x] = b[y * w + x - 1] + b[y * w + x + 1]; }",
-      square(128));
+  const Split inner = split(inner_stencil, square(128));
   ASSERT_EQ(inner.splitClass(), SplitClass::exact) << inner.reason();
   std::vector<PartAccess> list;
   inner.accesses({0, 8}, list);
@@ -453,6 +454,18 @@ TEST_F(SplitTest, WithoutEdgesRowsAreOnePiece) {
     EXPECT_TRUE(access.reads || access.end - access.begin <= 126 * 4);
   }
   EXPECT_EQ(list.front().begin, size_t{(128 + 1) * 4});
+}
+
+// Between two sub-buffers there may be a third one, which is none of the kernel's business.
+TEST_F(SplitTest, WhatIsNotBoundIsNotTouched) {
+  constexpr size_t bytes = 128 * 128 * 4;
+  const Split inner = split(inner_stencil, square(128), 0,
+                            {{&storages_[0], 0, bytes}, {&storages_[0], 4 * bytes, bytes}});
+  ASSERT_EQ(inner.splitClass(), SplitClass::exact) << inner.reason();
+  std::vector<PartAccess> list;
+  inner.accesses({0, 16}, list);
+  EXPECT_LE(list.size(), 4u);
+  for (const PartAccess& access : list) EXPECT_LE(access.end, access.writes ? bytes : 5 * bytes);
 }
 
 TEST_F(SplitTest, CutsWhereWritesLieTogether) {
