@@ -169,7 +169,6 @@ void Residency::merge(size_t begin, size_t end) {
     it->second.end = b.end;
     intervals_.erase(next);
   }
-  if (!overLimit()) coarsen_above_ = interval_limit;
 }
 
 void Residency::coarsen() {
@@ -189,7 +188,7 @@ void Residency::coarsen() {
     a.end = b.end;
     intervals_.erase(next);
   }
-  if (overLimit()) coarsen_above_ = 2 * intervals_.size();
+  settled_ = 0;
 }
 
 void Residency::change(Interval& interval, const Claim& claim, Result result) {
@@ -272,9 +271,11 @@ void Residency::settle(size_t begin, size_t end, const Claim& claim, Result resu
     Interval& interval = it->second;
     interval.users.remove(claim);
     change(interval, claim, result);
+    ++settled_;
   }
   merge(begin, end);
-  if (intervals_.size() > coarsen_above_) coarsen();
+  // Where all are in use it does not help, so what it costs is spread.
+  if (overLimit() && settled_ >= intervals_.size()) coarsen();
 }
 
 void Residency::write(const ByteRows& rows, port::MemorySpace space) {
@@ -294,7 +295,7 @@ void Residency::write(const ByteRows& rows, port::MemorySpace space) {
     }
   }
   merge(rows.begin, rows.end());
-  if (intervals_.size() > coarsen_above_) coarsen();
+  if (overLimit()) coarsen();
 }
 
 std::vector<MissingBytes> missingBytes(MemObject& object,

@@ -163,7 +163,7 @@ class Residency final : public ResidencyState {
   uint64_t last_use_ = 0;
   std::array<Ref<Buffer>, 8> spares_;
   Map intervals_;
-  size_t coarsen_above_ = interval_limit;  // intervals; more, where that did not help before
+  size_t settled_ = 0;  // intervals, since it was tried to make them fewer
   using Announced = std::pair<const uint64_t, Writer>;
   std::map<uint64_t, Writer, std::less<>, pool::Allocator<Announced>> announced_;
 };
