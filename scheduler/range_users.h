@@ -74,6 +74,7 @@ class RangeUsers {
     auto last = first;
     for (; last != list_.end() && last->claim == &claim; ++last) forget(*last);
     list_.erase(first, last);
+    chooseSpace();
   }
   template <class Predicate>
   void removeIf(Predicate&& predicate) {
@@ -82,6 +83,7 @@ class RangeUsers {
       if (goes) forget(user);
       return goes;
     });
+    chooseSpace();
   }
 
   bool operator==(const RangeUsers& other) const { return list_ == other.list_; }
@@ -99,6 +101,16 @@ class RangeUsers {
   void forget(const User& user) noexcept {
     odd_ -= user.odd;
     current_ -= user.current;
+  }
+  // Of the first one, where those are gone whose space was the common one.
+  void chooseSpace() noexcept {
+    if (list_.empty() || odd_ < list_.size() || list_.front().claim->transfer) return;
+    space_ = list_.front().claim->space;
+    odd_ = 0;
+    for (User& user : list_) {
+      user.odd = user.claim->transfer || user.claim->space != space_;
+      odd_ += user.odd;
+    }
   }
   // A claim's stand together, the latest at the end.
   template <class F>

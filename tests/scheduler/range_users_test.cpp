@@ -72,6 +72,17 @@ TEST_F(RangeUsersTest, OfAnEmptiedRangeAreForgotten) {
   EXPECT_TRUE(users.areCommandsOf(there));
 }
 
+TEST_F(RangeUsersTest, TakeTheSpaceOfThoseWhoAreLeft) {
+  const Claim& first = add(there);
+  add(here);
+  const Claim& transfer = add(here, true, true);
+  users.remove(first);
+  EXPECT_FALSE(users.areCommandsOf(here));
+  users.remove(transfer);
+  EXPECT_TRUE(users.areCommandsOf(here));
+  EXPECT_FALSE(users.areCommandsOf(there));
+}
+
 TEST_F(RangeUsersTest, AreCurrentUntilOverwritten) {
   const Claim &first = add(here), &second = add(here), &reader = add(here, false);
   for (const Claim* each : {&first, &second, &reader}) users.makeCurrent(*each);
