@@ -38,9 +38,9 @@ std::optional<uint32_t> findHidden(const Image& image, std::string_view name) {
 
 // By one work-item, until it has ended.
 port::OperationStatus run(port::Device& device, port::Module& module, uint32_t kernel) {
-  const std::unique_ptr<port::Stream> stream = device.createStream(port::Order::in_order);
   const port::LaunchRecord record;
   WaitedFor operation;
+  const std::unique_ptr<port::Stream> stream = device.createStream(port::Order::in_order);
   operation.work = port::Launch{&module, kernel, &record, {}, {}, nullptr};
   stream->submit(operation);
   stream->flush();
