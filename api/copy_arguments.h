@@ -32,6 +32,8 @@ FillWork checkFillImage(const Queue& queue, cl_mem image, const void* fill_color
 
 // "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
 void requireSharedMemory(const Queue& queue);
+// CL_INVALID_VALUE for a pointer into the memory of a device that the host does not see.
+void requireHostAccess(const Queue& queue, const void* pointer);
 // A range that starts in an allocation ends in it. One of no allocation is the host's own memory,
 // which `may_be_anywhere`, or which the queue's device can use. Throws CL_INVALID_VALUE.
 void checkSvmRange(const Queue& queue, const void* pointer, size_t size, bool may_be_anywhere);

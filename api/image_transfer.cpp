@@ -97,6 +97,7 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem ima
     const ImageBox box = toBox(source, origin, region);
     const RectLayout here = hostLayout(source, box, row_pitch, slice_pitch);
     require(ptr != nullptr, CL_INVALID_VALUE);
+    requireHostAccess(queue, ptr);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayRead(source);
     finishCommand(enqueueReadRect(queue, source, box.layout, here, box.bytes, ptr, waits,
@@ -117,6 +118,7 @@ cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_queue, cl_mem im
     const ImageBox box = toBox(target, origin, region);
     const RectLayout here = hostLayout(target, box, input_row_pitch, input_slice_pitch);
     require(ptr != nullptr, CL_INVALID_VALUE);
+    requireHostAccess(queue, ptr);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayWrite(target);
     finishCommand(enqueueWriteRect(queue, target, box.layout, here, box.bytes, ptr, waits,

@@ -21,11 +21,6 @@ Queue& toSvmQueue(cl_command_queue handle) {
   return queue;
 }
 
-void requireHostAccess(const Queue& queue, const void* pointer) {
-  const Ref<SvmAllocation> allocation = queue.context().svm().find(pointer);
-  require(!allocation || !allocation->home(), CL_INVALID_VALUE, "not the host's memory");
-}
-
 // Throws anything where clSVMAlloc returns NULL.
 void checkAllocation(const Context& context, cl_svm_mem_flags flags, size_t size,
                      cl_uint alignment) {
@@ -67,6 +62,11 @@ bool overlap(const void* a, const void* b, size_t size) {
 }
 
 }  // namespace
+
+void requireHostAccess(const Queue& queue, const void* pointer) {
+  const Ref<SvmAllocation> allocation = queue.context().svm().find(pointer);
+  require(!allocation || !allocation->home(), CL_INVALID_VALUE, "not the host's memory");
+}
 
 void checkSvmRange(const Queue& queue, const void* pointer, size_t size, bool may_be_anywhere) {
   require(pointer != nullptr, CL_INVALID_VALUE, "no memory");

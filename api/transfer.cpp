@@ -78,6 +78,7 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_queue, cl_mem bu
     Buffer& source = bufferFor(queue, buffer);
     requireRange(offset, size, source.size());
     require(ptr != nullptr, CL_INVALID_VALUE);
+    requireHostAccess(queue, ptr);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayRead(source);
     finishCommand(enqueueRead(queue, source, offset, size, ptr, waits.wanting(event)),
@@ -94,6 +95,7 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem b
     Buffer& target = bufferFor(queue, buffer);
     requireRange(offset, size, target.size());
     require(ptr != nullptr, CL_INVALID_VALUE);
+    requireHostAccess(queue, ptr);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayWrite(target);
     finishCommand(enqueueWrite(queue, target, offset, size, ptr, waits.wanting(event)),
@@ -116,6 +118,7 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_me
         layoutIn(source, buffer_origin, box, buffer_row_pitch, buffer_slice_pitch);
     const RectLayout here = toLayout(host_origin, box, host_row_pitch, host_slice_pitch);
     require(ptr != nullptr, CL_INVALID_VALUE);
+    requireHostAccess(queue, ptr);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayRead(source);
     finishCommand(enqueueReadRect(queue, source, there, here, box, ptr, waits.wanting(event)),
@@ -138,6 +141,7 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue command_queue, cl_m
         layoutIn(target, buffer_origin, box, buffer_row_pitch, buffer_slice_pitch);
     const RectLayout here = toLayout(host_origin, box, host_row_pitch, host_slice_pitch);
     require(ptr != nullptr, CL_INVALID_VALUE);
+    requireHostAccess(queue, ptr);
     const WaitArgument waits(queue.context(), num_events_in_wait_list, event_wait_list);
     requireHostMayWrite(target);
     finishCommand(enqueueWriteRect(queue, target, there, here, box, ptr, waits.wanting(event)),

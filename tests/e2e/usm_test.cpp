@@ -307,6 +307,40 @@ TEST_F(Usm, WhatADeviceHidesIsNotTheHosts) {
   }
 }
 
+// Nor do commands on buffers and images that copy from the host's memory and to it.
+TEST_F(Usm, WhatADeviceHidesIsNoHostPointer) {
+  const OwnedMem buffer(cl.clCreateBuffer(context, CL_MEM_READ_WRITE, 64, nullptr, nullptr));
+  const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc shape{};
+  shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+  shape.image_width = shape.image_height = 4;
+  const OwnedMem image(
+      cl.clCreateImage(context, CL_MEM_READ_WRITE, &format, &shape, nullptr, nullptr));
+  const size_t zero[3] = {}, box[] = {4, 4, 1};
+  for (const size_t device : able) {
+    if (!hides(device)) continue;
+    auto* own = onDevice<char>(device, 128) + 64;
+    for (const cl_command_queue queue : queues) {
+      EXPECT_EQ(cl.clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 64, own, 0, nullptr, nullptr),
+                CL_INVALID_VALUE);
+      EXPECT_EQ(cl.clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 64, own, 0, nullptr, nullptr),
+                CL_INVALID_VALUE);
+      EXPECT_EQ(cl.clEnqueueReadBufferRect(queue, buffer, CL_TRUE, zero, zero, box, 0, 0, 0, 0, own,
+                                           0, nullptr, nullptr),
+                CL_INVALID_VALUE);
+      EXPECT_EQ(cl.clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, zero, zero, box, 0, 0, 0, 0,
+                                            own, 0, nullptr, nullptr),
+                CL_INVALID_VALUE);
+      EXPECT_EQ(
+          cl.clEnqueueReadImage(queue, image, CL_TRUE, zero, box, 0, 0, own, 0, nullptr, nullptr),
+          CL_INVALID_VALUE);
+      EXPECT_EQ(
+          cl.clEnqueueWriteImage(queue, image, CL_TRUE, zero, box, 0, 0, own, 0, nullptr, nullptr),
+          CL_INVALID_VALUE);
+    }
+  }
+}
+
 // And what idle buffers have there makes room.
 TEST_F(Usm, DeviceMemoryIsLimited) {
   constexpr cl_ulong small = cl_ulong(2) << 30;
