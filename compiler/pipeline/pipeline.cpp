@@ -139,6 +139,8 @@ class Run {
     Image image = newImage(module, ImageKind::executable);
     if (llvm::Error error = makeExecutable(module, options_, image))
       return fail(llvm::toString(std::move(error)));
+    // LLVM goes on after what it cannot select, and says so in the log alone.
+    if (context_.getDiagHandlerPtr()->HasErrors) return;
     succeed(image);
   }
 

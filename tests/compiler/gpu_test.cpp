@@ -418,6 +418,22 @@ TEST_F(GpuTest, ImagesAreDescriptorsByValue) {
   EXPECT_TRUE(contains(text, ".param .u32 weft_kernel_f_param_2")) << text;
 }
 
+// Their logarithm is the library's: there is no libm that LLVM could call.
+TEST_F(GpuTest, LevelsFollowFromGradients) {
+  port::CompileRequest made = gpuRequest(
+      "kernel void f(read_only image2d_t from, write_only image2d_t to, sampler_t s) {\n"
+      "  const int2 at = {get_global_id(0), get_global_id(1)};\n"
+      "  const float2 dx = convert_float2(at), dy = dx * 2.0f;\n"
+      "  write_imagef(to, at, 1, read_imagef(from, s, dx, dx, dy));\n"
+      "}",
+      "-cl-std=CL3.0");
+  for (const char* name : {"cl_khr_mipmap_image", "cl_khr_mipmap_image_writes"})
+    made.features.extensions.emplace_back(name);
+  const auto result = compiler().build(made);
+  EXPECT_TRUE(result.ok) << result.log;
+  EXPECT_TRUE(result.log.empty()) << result.log;
+}
+
 TEST_F(GpuTest, SubGroupsAreWarps) {
   const std::string text =
       ptx("#pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable\n"

@@ -28,6 +28,8 @@ INLINE Levels levelsAt(Image image, uint sampler, float detail) {
   return (Levels){first, first + 1 < image->levels ? first + 1 : first, detail - below};
 }
 
+PURE float log2(float x);  // math.cl's; LLVM's intrinsic is an error where no library of C is
+
 // How many texels of the first level the coordinate moves from one work-item to its neighbour.
 INLINE float detailOf(Image image, uint sampler, float4 dx, float4 dy) {
   if (sampler & SAMPLER_NORMALIZED) {
@@ -37,7 +39,7 @@ INLINE float detailOf(Image image, uint sampler, float4 dx, float4 dy) {
   }
   const float x = dx.x * dx.x + dx.y * dx.y + dx.z * dx.z;
   const float y = dy.x * dy.x + dy.y * dy.y + dy.z * dy.z;
-  return 0.5f * __builtin_elementwise_log2(x > y ? x : y);
+  return 0.5f * log2(x > y ? x : y);
 }
 
 INLINE float4 sampleFloatLevel(Image image, uint sampler, float4 at, int dimensions, bool layered,
