@@ -82,8 +82,14 @@ void* allocate(cl_context context, cl_unified_shared_memory_type_intel type, cl_
   checkSize(owner, traits.device.get(), wish.size);
   const bool hidden = type == CL_MEM_TYPE_DEVICE_INTEL && hidesUsm(*traits.device);
   try {
-    if (hidden) traits.room = takeRoom(owner, *traits.device, wish.size);
-    return owner.svm().allocate(wish.size, std::move(traits));
+    if (!hidden) return owner.svm().allocate(wish.size, std::move(traits));
+    void* made = nullptr;
+    allocateIn(owner, *traits.device, wish.size, [&](std::shared_ptr<void> room) {
+      UsmTraits in_room = traits;
+      in_room.room = std::move(room);
+      made = owner.svm().allocate(wish.size, std::move(in_room));
+    });
+    return made;
   } catch (const Error& error) {
     // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL
     // implementation on the device", and CL_OUT_OF_HOST_MEMORY on the host.

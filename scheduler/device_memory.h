@@ -48,6 +48,7 @@ class DeviceMemory {
 // Threads that allocate or release device memory right now. Thread-safe.
 class MemoryTraffic {
  public:
+  class Visit;
   void enter() noexcept { threads_.fetch_add(1, std::memory_order_acq_rel); }
   void leave() noexcept {
     threads_.fetch_sub(1, std::memory_order_acq_rel);
@@ -62,6 +63,17 @@ class MemoryTraffic {
 
  private:
   std::atomic<uint32_t> threads_{0};
+};
+
+class MemoryTraffic::Visit {
+ public:
+  explicit Visit(MemoryTraffic& traffic) noexcept : traffic_(traffic) { traffic_.enter(); }
+  ~Visit() { traffic_.leave(); }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  MemoryTraffic& traffic_;
 };
 
 }  // namespace weft

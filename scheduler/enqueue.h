@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <memory>
 
 #include "core/geometry.h"
 #include "core/kernel.h"
@@ -105,9 +107,12 @@ struct NativeMemory {
 Ref<Event> enqueueNative(Queue& queue, NativeFunction function, const void* args, size_t size,
                          std::span<const NativeMemory> objects, WaitList waits);
 
-// Room for `bytes` in the memory of a device that has its own, kept until the last reference goes:
-// what idle memory objects have there may go instead. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
-std::shared_ptr<void> takeRoom(const Context& context, const Device& device, size_t bytes);
+// Has `allocate` take `bytes` of the memory of a device that has its own, and keep the `room` there
+// as long as it has them: what idle memory objects have there may go instead. It is called again
+// where it throws CL_MEM_OBJECT_ALLOCATION_FAILURE and more can go. Throws that, too.
+using RoomUser = std::function<void(std::shared_ptr<void> room)>;
+void allocateIn(const Context& context, const Device& device, size_t bytes,
+                const RoomUser& allocate);
 
 // Shared virtual memory (specification 5.6). Where a pointer is into an allocation, so is the whole
 // range; otherwise it is memory of the host.

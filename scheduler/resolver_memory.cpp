@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/enqueue.h"
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
 #include "scheduler/step.h"
@@ -18,33 +19,50 @@ namespace {
 
 using Taken = std::vector<std::unique_ptr<port::Memory>>;
 
-// To be released without the lock.
-void takeFrom(State& state, DeviceMemory& memory, Residency& residency, Taken& taken) {
+// To be released without the lock. Returns how many bytes that makes.
+uint64_t takeFrom(State& state, DeviceMemory& memory, Residency& residency, Taken& taken) {
   const port::MemorySpace space = memory.space();
   if (auto own = residency.storage().take(space)) taken.push_back(std::move(own));
   residency.forget(space);
   memory.remove(residency);
   if (Device* owner = state.owner(space))
     state.counters(*owner).evictions.fetch_add(1, std::memory_order_relaxed);
+  return residency.storage().size();
 }
 
-}  // namespace
+// Would anybody miss bytes that only `space` has? Whose they are goes to `dirty`, to be let go of
+// when the lock is dropped.
+bool isMissed(const Residency& residency, port::MemorySpace space,
+              std::vector<Ref<MemObject>>& dirty) {
+  if (!residency.dirtyIn(space)) return false;
+  Ref<MemObject> object = residency.object();
+  if (!object) return false;  // nobody can ask for the bytes any more
+  dirty.push_back(std::move(object));
+  return true;
+}
 
-// Of what is idle and dirty nothing goes: the caller cannot wait for it to be written back.
-std::shared_ptr<void> takeRoom(const Context& context, const Device& device, size_t bytes) {
-  State& state = State::of(context);
+// Room for `bytes` within the limit, for which what is idle goes, of so many bytes `at_least` if
+// there are; null when there is not enough. Of what somebody would miss nothing goes: the caller
+// cannot wait for it to be written back.
+std::shared_ptr<void> takeRoom(State& state, port::MemorySpace space, uint64_t bytes,
+                               uint64_t at_least) {
   Taken taken;
+  std::vector<Ref<MemObject>> dirty;
   std::shared_ptr<void> room;
   {
     const auto tickets = state.tickets().lock();
-    DeviceMemory& memory = *tickets->memoryIn(device.capabilities().memory_space);
-    require(memory.reserved() <= memory.limit() && bytes <= memory.limit() - memory.reserved(),
-            CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device's memory is full");
+    DeviceMemory& memory = *tickets->memoryIn(space);
+    const uint64_t shortage = memory.shortage(bytes), wanted = std::max(shortage, at_least);
+    std::vector<Residency*> idle;
+    uint64_t free = 0;
     for (Residency* residency : memory.leastRecentlyUsedFirst()) {
-      if (memory.shortage(bytes) == 0) break;
-      if (!residency->inUse() && !residency->dirtyIn(memory.space()))
-        takeFrom(state, memory, *residency, taken);
+      if (free >= wanted) break;
+      if (residency->inUse() || isMissed(*residency, space, dirty)) continue;
+      idle.push_back(residency);
+      free += residency->storage().size();
     }
+    if (free < shortage || (at_least > 0 && free == 0)) return nullptr;
+    for (Residency* residency : idle) takeFrom(state, memory, *residency, taken);
     room = memory.reserve(bytes);
     if (!taken.empty()) state.memoryTraffic().enter();
   }
@@ -52,6 +70,36 @@ std::shared_ptr<void> takeRoom(const Context& context, const Device& device, siz
   taken.clear();
   state.memoryTraffic().leave();
   return room;
+}
+
+// False when the device has less memory than its limit promised.
+bool isAllocated(const RoomUser& allocate, std::shared_ptr<void> room, MemoryTraffic& traffic) {
+  const MemoryTraffic::Visit visit(traffic);
+  try {
+    allocate(std::move(room));
+    return true;
+  } catch (const Error& failure) {
+    if (failure.code() != CL_MEM_OBJECT_ALLOCATION_FAILURE) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+void allocateIn(const Context& context, const Device& device, size_t bytes,
+                const RoomUser& allocate) {
+  State& state = State::of(context);
+  MemoryTraffic& traffic = state.memoryTraffic();
+  uint64_t at_least = 0;
+  for (;;) {
+    auto room = takeRoom(state, device.capabilities().memory_space, bytes, at_least);
+    const bool has_room = room != nullptr;
+    if (has_room && isAllocated(allocate, std::move(room), traffic)) return;
+    const bool others = traffic.busy();
+    require(has_room || others, CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device's memory is full");
+    if (others) traffic.waitForOthers();
+    at_least = others ? 0 : bytes;
+  }
 }
 
 void Resolver::findMissing(State::Tickets& tickets) {
@@ -88,7 +136,7 @@ Resolver::Admission Resolver::makeRoom(State::Tickets& tickets, uint64_t least) 
     all += residency.storage().size();
     if (memory && !memory->has(residency)) more += residency.storage().size();
   }
-  require(!memory || all <= memory->limit(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
+  require(!memory || all + memory->reserved() <= memory->limit(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
           "the command's memory objects are larger than the device's memory");
   beginAllocating();
   if (!memory) return Admission::needs_memory;  // the host's
@@ -115,15 +163,8 @@ uint64_t Resolver::evict(DeviceMemory& memory, uint64_t bytes) {
   const size_t before = evicted_.size();
   for (Residency* residency : memory.leastRecentlyUsedFirst()) {
     if (freed >= bytes) break;
-    if (residency->inUse()) continue;
-    if (residency->dirtyIn(space_)) {
-      if (Ref<MemObject> object = residency->object()) {
-        dirty_.push_back(std::move(object));
-        continue;
-      }  // else nobody can ask for the bytes any more
-    }
-    takeFrom(state, memory, *residency, evicted_);
-    freed += residency->storage().size();
+    if (residency->inUse() || isMissed(*residency, space_, dirty_)) continue;
+    freed += takeFrom(state, memory, *residency, evicted_);
   }
   if (before == 0 && !evicted_.empty()) state.memoryTraffic().enter();
   return freed;

@@ -137,5 +137,92 @@ TEST_F(EvictionTest, AFailedAllocationEvictsAndIsTriedAgain) {
   EXPECT_EQ(contents(*a), std::vector<char>(size, 2));
 }
 
+// What is allocated beside memory objects: idle ones make room for it.
+class RoomTest : public EvictionTest {
+ protected:
+  // Of buffers. False where there is none.
+  bool take(size_t buffers) {
+    try {
+      allocateIn(platform->context(), platform->device(0), buffers * size,
+                 [&](const std::shared_ptr<void>& room) {
+                   std::vector<std::unique_ptr<port::Memory>> all;
+                   for (size_t i = 0; i < buffers; ++i)
+                     all.push_back(platform->fake(0).allocate(size, 128));
+                   for (auto& one : all) taken.emplace_back(room, std::move(one));
+                 });
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+      return false;
+    }
+  }
+  // With the same bytes on the device and in host memory.
+  Ref<Buffer> clean() {
+    auto buffer = platform->buffer(size);
+    fill(*queue, *buffer, 1)->wait();
+    MemObject* const object = buffer.get();
+    enqueueMigrate(*queue, {&object, 1}, CL_MIGRATE_MEM_OBJECT_HOST, {})->wait();
+    const auto ended = enqueueMarker(*queue, {});
+    EXPECT_EQ(ended->wait(), CL_COMPLETE);
+    return buffer;
+  }
+
+  std::vector<std::pair<std::shared_ptr<void>, std::unique_ptr<port::Memory>>> taken;
+};
+
+TEST_F(RoomTest, NothingGoesInVain) {
+  start(3);
+  const auto idle = clean(), dirty = platform->buffer(size);
+  fill(*queue, *dirty, 2)->wait();
+  EXPECT_FALSE(take(3));
+  EXPECT_EQ(numbers().evictions, 0u);
+  EXPECT_TRUE(take(2));
+  EXPECT_EQ(numbers().evictions, 1u);
+  EXPECT_FALSE(take(1));
+  EXPECT_EQ(contents(*dirty), std::vector<char>(size, 2));
+}
+
+TEST_F(RoomTest, WhereTheDeviceHasLessIdleObjectsGo) {
+  start(8);
+  const auto a = clean(), b = clean(), c = clean();
+  platform->fake(0).failAllocations(1);
+  EXPECT_TRUE(take(2));
+  EXPECT_EQ(numbers().evictions, 2u);
+  platform->fake(0).failAllocations(3);
+  EXPECT_FALSE(take(2));
+  EXPECT_EQ(numbers().evictions, 3u);
+  EXPECT_EQ(platform->fake(0).allocatedBytes(), 2 * size);
+}
+
+// Its bytes are nobody's any more, but its memory is still there.
+TEST_F(RoomTest, DirtyObjectsThatAreGoneMakeRoom) {
+  start(2);
+  ASSERT_TRUE(take(1));
+  auto buffer = platform->buffer(size);
+  ASSERT_EQ(fill(*queue, *buffer, 1)->wait(), CL_COMPLETE);
+  EXPECT_EQ(enqueueMarker(*queue, {})->wait(), CL_COMPLETE);
+  EXPECT_FALSE(take(1));
+  bool in_time = false;
+  std::pair self(this, &in_time);
+  buffer->addDestructorCallback(
+      [](cl_mem, void* user) {
+        const auto& [test, result] = *static_cast<decltype(self)*>(user);
+        *result = test->take(1);
+      },
+      &self);
+  buffer = nullptr;
+  EXPECT_TRUE(in_time);
+}
+
+TEST_F(RoomTest, ACommandThatItLeavesNoRoomFailsAtOnce) {
+  start(3);
+  const auto idle = clean(), a = platform->buffer(size), b = platform->buffer(size);
+  ASSERT_TRUE(take(2));
+  EXPECT_EQ(copy(*queue, *a, *b)->wait(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  EXPECT_EQ(numbers().evictions, 0u);
+  taken.clear();
+  EXPECT_EQ(copy(*queue, *idle, *b)->wait(), CL_COMPLETE);
+}
+
 }  // namespace
 }  // namespace weft::test
