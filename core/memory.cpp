@@ -63,19 +63,25 @@ std::unique_ptr<port::Memory> allocateShared(const Context& context, size_t byte
   return nullptr;
 }
 
-// Of those devices that share memory but not by using all of the host's. nullptr: one of them has
-// no such memory, or there is none left, which is no reason to have none at all.
-std::unique_ptr<port::Memory> allocateManaged(const Context& context, size_t bytes) {
-  port::Device* source = nullptr;
+// One of those devices that share memory but not by using all of the host's; of unified devices
+// their members. nullptr: one of them has no managed memory.
+Device* managedSource(const Context& context) {
+  Device* source = nullptr;
   for (const Ref<Device>& device : context.allDevices()) {
     const port::Capabilities& c = device->capabilities();
-    if (c.shared_memory == port::shares_nothing || c.shared_memory & port::shares_all_memory)
+    if (!device->members().empty() || c.shared_memory == port::shares_nothing ||
+        c.shared_memory & port::shares_all_memory)
       continue;
     if (c.managed_group == 0 || (source && source->capabilities().managed_group != c.managed_group))
       return nullptr;
-    source = &device->port();
+    source = device.get();
   }
-  auto* const managed = dynamic_cast<port::ManagedMemorySource*>(source);
+  return source;
+}
+
+// nullptr: there is none left, which is no reason to have none at all.
+std::unique_ptr<port::Memory> allocateManaged(const Device& source, size_t bytes) {
+  auto* const managed = dynamic_cast<port::ManagedMemorySource*>(&source.port());
   if (!managed) return nullptr;
   try {
     return managed->allocateManaged(bytes);
@@ -126,10 +132,13 @@ Storage::~Storage() {
 }
 
 // Devices with memory of their own share only whole pages.
-std::unique_ptr<port::Memory> Storage::allocateInPlace(port::Device* host) const {
+std::unique_ptr<port::Memory> Storage::allocateInPlace(port::Device* host) {
   const size_t bytes = wholePages(bytes_);
-  if (placement_ == Placement::managed)
-    if (auto managed = allocateManaged(context_, bytes)) return managed;
+  Device* const source = placement_ == Placement::managed ? managedSource(context_) : nullptr;
+  if (auto managed = source ? allocateManaged(*source, bytes) : nullptr) {
+    managed_by_ = source;
+    return managed;
+  }
   if (auto shared = allocateShared(context_, bytes)) return shared;
   return host ? host->allocate(bytes, page_bytes) : std::make_unique<HostMemory>(bytes, page_bytes);
 }

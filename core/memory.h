@@ -45,6 +45,9 @@ class Storage {
   bool inPlace() const { return placement_ != Placement::by_space; }
   // Throws CL_MEM_OBJECT_ALLOCATION_FAILURE when the device has no memory left.
   port::Memory& in(port::MemorySpace space);
+  // Whose pages move, once the host's memory was allocated: a device of their group. Null: they
+  // stay where they are.
+  Device* managedBy() const { return managed_by_; }
   // nullptr when nothing was allocated there yet.
   port::Memory* find(port::MemorySpace space) const;
   // What was allocated there, if anything; never the host's. The caller knows that nobody uses it.
@@ -73,7 +76,7 @@ class Storage {
   };
 
   std::unique_ptr<port::Memory> allocate(port::MemorySpace space);
-  std::unique_ptr<port::Memory> allocateInPlace(port::Device* host) const;
+  std::unique_ptr<port::Memory> allocateInPlace(port::Device* host);
   std::unique_ptr<port::Memory> share(port::MemorySpace space, void* host) const;
 
   Context& context_;
@@ -81,6 +84,7 @@ class Storage {
   void* use_host_ptr_;
   bool initialised_on_host_;
   Placement placement_;
+  Device* managed_by_ = nullptr;
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
   Guarded<std::vector<Allocation>> allocations_;
   Guarded<std::vector<WriteClaim>> write_claims_;

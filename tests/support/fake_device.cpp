@@ -74,6 +74,11 @@ port::Capabilities describe(const FakeOptions& options) {
   c.fence_group = options.fences ? 1 : 0;
   c.printf = true;
   c.memory_space = options.memory_space;
+  if (options.shares != FakeShares::nothing)
+    c.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers;
+  if (options.shares == FakeShares::managed) c.managed_group = 1;
+  if (options.shares == FakeShares::everything)
+    c.shared_memory |= port::shares_all_memory | port::shares_atomics;
   c.max_sub_devices = options.compute_units > 1 ? options.compute_units : 0;
   return c;
 }
@@ -401,7 +406,16 @@ std::unique_ptr<port::Memory> FakeDevice::allocate(size_t bytes, size_t) {
   return std::make_unique<FakeMemory>(*this, bytes);
 }
 
-std::unique_ptr<port::Memory> FakeDevice::import(void*, size_t) { return nullptr; }
+std::unique_ptr<port::Memory> FakeDevice::import(void* host, size_t bytes) {
+  if (options_.shares == FakeShares::nothing) return nullptr;
+  return std::make_unique<FakeSharedMemory>(host, bytes);
+}
+
+std::unique_ptr<port::Memory> FakeDevice::allocateManaged(size_t bytes) {
+  require(!takeFailure(failing_allocations_), CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "out of fake memory");
+  return std::make_unique<FakeSharedMemory>(bytes);
+}
 
 std::unique_ptr<port::Module> FakeDevice::load(const Image& image) {
   const std::lock_guard lock(mutex_);

@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/ports/device.h"
+#include "core/ports/shared_memory.h"
 
 namespace weft::test {
 
@@ -36,6 +36,9 @@ struct FakeClock {
 // A memory space that no fake device has yet; for several devices that are to share one.
 port::MemorySpace newFakeSpace();
 
+// What of the host's memory its kernels use in place: memory that moves, which it makes, or any.
+enum class FakeShares : uint8_t { nothing, managed, everything };
+
 struct FakeOptions {
   std::string name = "fake";
   bool manual = true;
@@ -48,6 +51,7 @@ struct FakeOptions {
   bool runs_ahead = false;     // do its in-order streams want to be fed ahead?
   bool fences = false;         // do its streams wait for those of others that do?
   bool reaches_peers = false;  // and other fake devices' memory?
+  FakeShares shares = FakeShares::nothing;
   port::MemorySpace memory_space = port::host_space;  // host: a new one of its own
   std::shared_ptr<FakeClock> clock;                   // manual: a new one when empty
 };
@@ -77,14 +81,14 @@ using FakeKernel = std::function<void(const FakeLaunch&)>;
 
 // What became of an operation; in the order in which they finished.
 struct FakeRecord {
-  enum class Kind : uint8_t { marker, launch, copy, fill, host_call };
+  enum class Kind : uint8_t { marker, launch, copy, fill, prefetch, host_call };
   Kind kind = Kind::marker;
   uint32_t stream = 0;  // in the order of createStream(), from 0
   std::string kernel;
   port::GroupBox slice;
   uint64_t bytes = 0;
   port::MemorySpace from = port::host_space;  // copies
-  port::MemorySpace to = port::host_space;    // copies and fills
+  port::MemorySpace to = port::host_space;    // copies, fills and prefetches
   port::OperationStatus status = 0;
 };
 
@@ -95,7 +99,7 @@ inline constexpr uint32_t any_stream = ~0u;
 enum class Reach : uint8_t { start, run, finish };
 
 // Thread-safe. Destroyed after its streams; operations must have finished by then.
-class FakeDevice final : public port::Device {
+class FakeDevice final : public port::Device, public port::ManagedMemorySource {
  public:
   explicit FakeDevice(FakeOptions options);
   ~FakeDevice() override;
@@ -150,6 +154,7 @@ class FakeDevice final : public port::Device {
   std::unique_ptr<port::Stream> createStream(port::Order order) override;
   std::unique_ptr<port::Memory> allocate(size_t bytes, size_t alignment) override;
   std::unique_ptr<port::Memory> import(void* host, size_t bytes) override;
+  std::unique_ptr<port::Memory> allocateManaged(size_t bytes) override;
   std::unique_ptr<port::Module> load(const Image& image) override;
 
  private:
@@ -185,6 +190,7 @@ class FakeDevice final : public port::Device {
   port::OperationStatus run(const port::Launch& launch, FakeRecord& record);
   port::OperationStatus run(const port::Copy& copy, FakeRecord& record);
   port::OperationStatus run(const port::Fill& fill, FakeRecord& record);
+  port::OperationStatus run(const port::Prefetch& prefetch, FakeRecord& record);
   std::byte* resolve(const port::Location& location, port::MemorySpace& space);
   port::OperationStatus violation(const char* what);
 

@@ -49,4 +49,32 @@ class FakeMemory final : public port::Memory {
   std::byte* bytes_;
 };
 
+// The host's, at the same address for all.
+class FakeSharedMemory final : public port::Memory {
+ public:
+  // Of somebody else.
+  FakeSharedMemory(void* host, size_t bytes)
+      : bytes_(static_cast<std::byte*>(host)), size_(bytes) {}
+  // Takes up nothing before it is touched.
+  explicit FakeSharedMemory(size_t bytes) : size_(bytes), owned_(true) {
+    void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    require(mapped != MAP_FAILED, CL_MEM_OBJECT_ALLOCATION_FAILURE, "mmap");
+    bytes_ = static_cast<std::byte*>(mapped);
+  }
+  ~FakeSharedMemory() override {
+    if (owned_) munmap(bytes_, size_);
+  }
+  FakeSharedMemory(const FakeSharedMemory&) = delete;
+  FakeSharedMemory& operator=(const FakeSharedMemory&) = delete;
+  size_t size() const override { return size_; }
+  std::byte* host() const override { return bytes_; }
+  uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(bytes_); }
+
+ private:
+  std::byte* bytes_ = nullptr;
+  size_t size_;
+  bool owned_ = false;
+};
+
 }  // namespace weft::test

@@ -10,13 +10,16 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 
+bool isShared(const port::Memory* memory) {
+  return dynamic_cast<const FakeSharedMemory*>(memory) != nullptr;
+}
+
 }  // namespace
 
 port::OperationStatus FakeDevice::execute(port::Operation& operation, FakeRecord& record) {
   using Kind = FakeRecord::Kind;
   return std::visit(Overloaded{
                         [](const std::monostate&) { return port::OperationStatus(0); },
-                        [](const port::Prefetch&) { return port::OperationStatus(0); },
                         [&](const port::HostCall& call) {
                           record.kind = Kind::host_call;
                           call.function(call.user);
@@ -34,7 +37,7 @@ port::OperationStatus FakeDevice::run(const port::Launch& launch, FakeRecord& re
   if (launch.kernel >= module.names.size()) return violation("no such kernel in the module");
   record.kernel = module.names[launch.kernel];
   for (const port::LaunchArgument& argument : launch.arguments) {
-    if (!argument.memory) continue;
+    if (!argument.memory || isShared(argument.memory)) continue;
     const auto* own = dynamic_cast<const FakeMemory*>(argument.memory);
     if (!own || own->space != options_.memory_space)
       return violation("kernel argument in another device's memory");
@@ -85,12 +88,23 @@ port::OperationStatus FakeDevice::run(const port::Fill& fill, FakeRecord& record
   location.memory = fill.memory;
   location.offset = fill.offset;
   std::byte* to = resolve(location, record.to);
-  if (!to || record.to != options_.memory_space) return violation("fill of another's memory");
+  if (!to || (record.to != options_.memory_space && !isShared(fill.memory)))
+    return violation("fill of another's memory");
   for (size_t slice = 0; slice < fill.slices; ++slice)
     for (size_t row = 0; row < fill.rows; ++row)
       for (size_t i = 0; i < fill.size; i += fill.pattern_size)
         std::memcpy(to + slice * fill.slice_pitch + row * fill.row_pitch + i, fill.pattern,
                     fill.pattern_size);
+  return 0;
+}
+
+port::OperationStatus FakeDevice::run(const port::Prefetch& prefetch, FakeRecord& record) {
+  record.kind = FakeRecord::Kind::prefetch;
+  record.to = prefetch.to_host ? port::host_space : options_.memory_space;
+  for (const port::Prefetch::Part& part : prefetch.parts) {
+    if (part.offset + part.size > part.memory->size()) return violation("prefetch beyond the end");
+    record.bytes += part.size;
+  }
   return 0;
 }
 
