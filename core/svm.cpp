@@ -61,6 +61,22 @@ bool SvmAllocation::usableBy(const Device& device) const {
   return device.capabilities().memory_space == space || device.port().reaches(space);
 }
 
+void SvmAllocation::map(const void* pointer, size_t size) {
+  auto mapped = mapped_.lock();
+  Mapped& entry = (*mapped)[pointer];
+  entry.bytes = std::max(entry.bytes, size);
+  ++entry.times;
+}
+
+size_t SvmAllocation::unmap(const void* pointer) {
+  auto mapped = mapped_.lock();
+  const auto found = mapped->find(pointer);
+  if (found == mapped->end()) return 0;
+  const size_t bytes = found->second.bytes;
+  if (--found->second.times == 0) mapped->erase(found);
+  return bytes;
+}
+
 // Giving memory back may call a driver.
 void SvmAllocation::dispose() noexcept {
   reap(this, [](Object* object) { delete static_cast<SvmAllocation*>(object); });

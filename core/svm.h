@@ -58,6 +58,10 @@ class SvmAllocation final : public Object {
   size_t offsetOf(const void* pointer) const {
     return reinterpret_cast<size_t>(pointer) - reinterpret_cast<size_t>(begin_);
   }
+  // The host is going to use `size` bytes from `pointer` on until it has unmapped as often.
+  void map(const void* pointer, size_t size);
+  // How many of them there are; 0: it was not mapped.
+  size_t unmap(const void* pointer);
   // Is [pointer, pointer + size) inside? `pointer` is.
   bool holds(const void* pointer, size_t size) const {
     return size <= this->size() - offsetOf(pointer);
@@ -72,6 +76,11 @@ class SvmAllocation final : public Object {
   Storage storage_;
   std::unique_ptr<port::Memory> own_;
   std::byte* begin_;
+  struct Mapped {
+    size_t bytes = 0;  // the most
+    uint64_t times = 0;
+  };
+  Guarded<std::map<const void*, Mapped>> mapped_;
 };
 
 // The allocations of a context. Thread-safe.

@@ -69,8 +69,8 @@ class SvmSyncCommand final : public Command {
 };
 
 // Devices that use the same memory may be nearer to some of it than to other. Who maps memory that
-// moves is going to look at it, and who unmaps it wants the device to; of little of it that makes
-// no difference.
+// moves is going to look at it, and who unmaps it wants the device to look at what was mapped; of
+// little of it that makes no difference.
 class SvmMigrateCommand final : public Command {
  public:
   SvmMigrateCommand(Queue& queue, std::span<const void* const> pointers, const size_t* sizes,
@@ -81,10 +81,10 @@ class SvmMigrateCommand final : public Command {
     const bool moves = device.managed_group != 0 || (asked && port::hasProcessors(device));
     for (size_t i = 0; i < pointers.size(); ++i) {
       held_.emplace_back(queue.context(), pointers[i]);
-      const SvmAllocation* const own = held_.back().allocation();
-      const size_t bytes = sizes ? sizes[i] : 0;
-      if (moves && own && (asked || (bytes ? bytes : own->size()) >= least_bytes))
-        moved_.push_back({i, bytes});
+      SvmAllocation* const own = held_.back().allocation();
+      if (!own) continue;
+      const size_t bytes = rangeOf(*own, pointers[i], sizes ? sizes[i] : 0, type);
+      if (moves && (asked || bytes >= least_bytes)) moved_.push_back({i, bytes});
     }
   }
 
@@ -95,6 +95,13 @@ class SvmMigrateCommand final : public Command {
     size_t held;
     size_t bytes;  // 0: the whole allocation
   };
+
+  // What a map takes, an unmap gives back.
+  static size_t rangeOf(SvmAllocation& own, const void* pointer, size_t size,
+                        cl_command_type type) {
+    if (type == CL_COMMAND_SVM_MAP) own.map(pointer, size);
+    return type == CL_COMMAND_SVM_UNMAP ? own.unmap(pointer) : size;
+  }
 
   bool isDeviceWork() const override { return !moved_.empty(); }
   void prepare() override {
