@@ -70,22 +70,28 @@ class SvmSyncCommand final : public Command {
 
 // Devices that use the same memory may be nearer to some of it than to other. Who maps memory that
 // moves is going to look at it, and who unmaps it wants the device to look at what was mapped; of
-// little of it that makes no difference.
+// little of it that makes no difference. What moves to the host has a GPU move it, whoever's queue
+// it is.
 class SvmMigrateCommand final : public Command {
  public:
   SvmMigrateCommand(Queue& queue, std::span<const void* const> pointers, const size_t* sizes,
                     cl_mem_migration_flags flags, cl_command_type type)
       : Command(queue, type), to_host_(flags & CL_MIGRATE_MEM_OBJECT_HOST) {
-    const port::Capabilities& device = queue.device().capabilities();
     const bool asked = type != CL_COMMAND_SVM_MAP && type != CL_COMMAND_SVM_UNMAP;
-    const bool moves = device.managed_group != 0 || (asked && port::hasProcessors(device));
+    Device* mover = nullptr;
     for (size_t i = 0; i < pointers.size(); ++i) {
       held_.emplace_back(queue.context(), pointers[i]);
       SvmAllocation* const own = held_.back().allocation();
       if (!own) continue;
       const size_t bytes = rangeOf(*own, pointers[i], sizes ? sizes[i] : 0, type);
-      if (moves && (asked || bytes >= least_bytes)) moved_.push_back({i, bytes});
+      Device* const by = moverOf(*own, queue.device(), asked);
+      if (!by || (!asked && bytes < least_bytes)) continue;
+      moved_.push_back({i, bytes});
+      if (by != &queue.device()) mover = by;
     }
+    if (!mover) return;
+    to_host_ = true;
+    runOn(*mover);
   }
 
  private:
@@ -96,6 +102,15 @@ class SvmMigrateCommand final : public Command {
     size_t bytes;  // 0: the whole allocation
   };
 
+  // Whose streams move the allocation: the queue's device, where it can have it nearer, or one that
+  // gives it to the host. Null: it stays where it is.
+  Device* moverOf(SvmAllocation& own, Device& device, bool asked) const {
+    const port::Capabilities& c = device.capabilities();
+    Device* const by = own.storage().managedBy();
+    if (by && by->capabilities().managed_group == c.managed_group) return &device;
+    if (by && (to_host_ || (asked && port::hasProcessors(c)))) return by;
+    return asked && port::hasProcessors(c) ? &device : nullptr;
+  }
   // What a map takes, an unmap gives back.
   static size_t rangeOf(SvmAllocation& own, const void* pointer, size_t size,
                         cl_command_type type) {

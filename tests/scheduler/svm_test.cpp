@@ -76,6 +76,23 @@ TEST_F(ManagedSvmTest, WhatWasMappedMovesToTheHostAndBack) {
   EXPECT_EQ(moves(0), (Moves{{size, false}, {size, false}}));
 }
 
+// By a device that can move it: the CPU does not.
+TEST_F(ManagedSvmTest, QueuesOfOthersMoveItToTheHost) {
+  start({sharing(FakeShares::everything), sharing(FakeShares::managed)});
+  const auto queue = platform->queue(0);
+  const void* const pointer = memory;
+  map(*queue, memory, size)->wait();
+  EXPECT_EQ(moves(1), (Moves{{size, true}}));
+  unmap(*queue, memory)->wait();
+  EXPECT_EQ(moves(1), Moves{});
+  for (const bool asks : {false, true}) {
+    const cl_mem_migration_flags flags = asks ? CL_MIGRATE_MEM_OBJECT_HOST : 0;
+    enqueueSvmMigrate(*queue, {&pointer, 1}, nullptr, flags, {})->wait();
+    EXPECT_EQ(moves(1), (Moves{{size, true}}));
+  }
+  EXPECT_EQ(moves(0), Moves{});
+}
+
 // Also for a unified device: it uses what its members do.
 TEST(ManagedSvm, IsMadeBesideUnifiedDevices) {
   setenv("WEFT_UNIFIED", "1", 1);

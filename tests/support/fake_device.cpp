@@ -77,8 +77,11 @@ port::Capabilities describe(const FakeOptions& options) {
   if (options.shares != FakeShares::nothing)
     c.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers;
   if (options.shares == FakeShares::managed) c.managed_group = 1;
-  if (options.shares == FakeShares::everything)
+  if (options.shares == FakeShares::everything) {
+    c.device_class = port::DeviceClass::cpu;
+    c.units.resize(options.compute_units);
     c.shared_memory |= port::shares_all_memory | port::shares_atomics;
+  }
   c.max_sub_devices = options.compute_units > 1 ? options.compute_units : 0;
   return c;
 }

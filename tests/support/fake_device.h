@@ -36,7 +36,8 @@ struct FakeClock {
 // A memory space that no fake device has yet; for several devices that are to share one.
 port::MemorySpace newFakeSpace();
 
-// What of the host's memory its kernels use in place: memory that moves, which it makes, or any.
+// What of the host's memory its kernels use in place: memory that moves, which it makes, or any, as
+// a CPU's do.
 enum class FakeShares : uint8_t { nothing, managed, everything };
 
 struct FakeOptions {
