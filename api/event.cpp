@@ -31,7 +31,7 @@ constexpr InfoRow<Event> rows[] = {
      [](Event& e) -> cl_command_queue { return e.queue() ? e.queue()->handle() : nullptr; }},
     {CL_EVENT_CONTEXT, [](Event& e) { return e.context().handle(); }},
     {CL_EVENT_COMMAND_TYPE, [](Event& e) { return e.type(); }},
-    {CL_EVENT_COMMAND_EXECUTION_STATUS, [](Event& e) { return e.status(); }},
+    {CL_EVENT_COMMAND_EXECUTION_STATUS, [](Event& e) { return e.poll(); }},
     {CL_EVENT_REFERENCE_COUNT, [](Event& e) { return cl_uint{e.handleReferences()}; }},
     {CL_EVENT_PARTS_WEFT, by<partsOf>},
 };

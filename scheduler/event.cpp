@@ -207,6 +207,11 @@ void Event::tell(Edge* edge, cl_int status) noexcept {
 
 void Event::wake() noexcept { futex(status_, FUTEX_WAKE, INT32_MAX); }
 
+cl_int Event::poll() noexcept {
+  if (!done() && queue_) queue_->stream().poll();
+  return status();
+}
+
 cl_int Event::wait(Scope scope) {
   if (!done() && queue_) {
     if (scope == Scope::whole_queue || queue_->mayAssist())

@@ -63,6 +63,9 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   // On profiling::now()'s clock; 0: nobody has reckoned it.
   virtual uint64_t expectedEnd() const noexcept { return 0; }
 
+  // As status(), which the queue's device is asked for before.
+  cl_int poll() noexcept;
+
   // Blocks until done; returns status(). Runs commands that this one waits for on the calling
   // thread where the device allows it: those ahead of it in an in-order queue, or, when the whole
   // queue is being finished, any of an out-of-order one.

@@ -54,6 +54,11 @@ class Executor final : public Object {
   // For the token's owner: hands the stream to whoever is free first.
   void ready(StreamCore& stream) noexcept;
   void assist(StreamCore& stream, const std::function<bool()>& done) noexcept;
+  // Who has made a stream ready is not going to assist.
+  void leaveToWorkers() noexcept {
+    if (ready_by_caller_.load(std::memory_order_relaxed))
+      ready_by_caller_.store(false, std::memory_order_relaxed);
+  }
 
   // For families.
   const port::Capabilities& capabilities() const noexcept { return capabilities_; }

@@ -90,6 +90,10 @@ void UnorderedStream::flush() noexcept {
   for (const auto& stream : streams_) stream->flush();
 }
 
+void UnorderedStream::poll() noexcept {
+  for (const auto& stream : streams_) stream->poll();
+}
+
 void UnorderedStream::assist(const std::function<bool()>& done) noexcept {
   std::array<std::shared_ptr<StreamCore>, width> cores;
   for (size_t i = 0; i < width; ++i) cores[i] = streams_[i]->core();

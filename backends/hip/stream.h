@@ -21,6 +21,7 @@ class InOrderStream final : public port::Stream {
   void flush() noexcept override { core_->closeBatch(StreamCore::Tell::by_event); }
   // Looks for completions on the caller's thread, which saves waking one for a short operation.
   void assist(const std::function<bool()>& done) noexcept override;
+  void poll() noexcept override { core_->poll(); }
 
   size_t pending() const noexcept { return core_->pending(); }
   const std::shared_ptr<StreamCore>& core() const noexcept { return core_; }
@@ -40,6 +41,7 @@ class UnorderedStream final : public port::Stream {
   void submit(port::Operation& operation) noexcept override;
   void flush() noexcept override;
   void assist(const std::function<bool()>& done) noexcept override;
+  void poll() noexcept override;
 
  private:
   static constexpr size_t width = 4;

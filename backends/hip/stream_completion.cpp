@@ -11,7 +11,10 @@ namespace {
 // A query of an event takes the runtime's locks: so often and no oftener, and while somebody is
 // submitting, who needs them, hardly ever.
 constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 60'000;
-// How long a submission may take.
+// How often somebody who polls asks the runtime, and the most ends told at once.
+constexpr port::Nanoseconds poll_interval = 1'000;
+constexpr unsigned most_polled = 16;
+// How long a submission may take, and how soon who polls comes again.
 constexpr port::Nanoseconds submission_time = 10'000;
 // How long the completion thread leaves it to those who submit to make a mark, and stays awake for
 // one: what it asks of the runtime would cost them a wait for the runtime's locks.
@@ -52,6 +55,20 @@ bool StreamCore::somebodySubmits(port::Nanoseconds now) const noexcept {
   return now < context->last_submission.load(std::memory_order_relaxed) + submission_time;
 }
 
+bool StreamCore::somebodyPolls(port::Nanoseconds now) const noexcept {
+  return now < polled_.load(std::memory_order_relaxed) + submission_time;
+}
+
+void StreamCore::poll() noexcept {
+  const port::Nanoseconds now = hostNow();
+  if (queued_.load(std::memory_order_relaxed) == 0 ||
+      now < polled_.load(std::memory_order_relaxed) + poll_interval)
+    return;
+  polled_.store(now, std::memory_order_relaxed);
+  const Current current(api, context->device);
+  for (unsigned i = 0; i < most_polled && completeOldest(Ask::always);) ++i;
+}
+
 std::optional<StreamCore::Mark> StreamCore::oldestMark() noexcept {
   const auto locked = queue_.lock();
   if (locked->marks.empty()) return std::nullopt;
@@ -68,7 +85,7 @@ bool StreamCore::spin(const Mark& mark) noexcept {
   port::Nanoseconds now = begin, asked = begin;
   bool busy = false;
   do {
-    busy = somebodySubmits(now);
+    busy = somebodySubmits(now) || somebodyPolls(now);
     if (now >= asked + (busy ? busy_query_interval : query_interval)) {
       if (completeOldest(Ask::always)) return true;
       asked = now;

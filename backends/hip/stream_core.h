@@ -45,6 +45,8 @@ class StreamCore {
   enum class Ask : uint8_t { no, where_no_word, always };
   // Completes the oldest operation if it has ended and nobody else is at it.
   bool completeOldest(Ask ask) noexcept;
+  // Completes what has ended. The completion thread leaves it to who calls this often.
+  void poll() noexcept;
   // The completion thread, until stop().
   void run() noexcept;
   void stop() noexcept;
@@ -143,6 +145,7 @@ class StreamCore {
   void tellStartOfOldest() noexcept;
   bool waitForFlights() noexcept;
   bool somebodySubmits(port::Nanoseconds now) const noexcept;
+  bool somebodyPolls(port::Nanoseconds now) const noexcept;
   std::optional<Mark> oldestMark() noexcept;
   bool hasEvent() noexcept;
   bool spin(const Mark& mark) noexcept;
@@ -183,9 +186,10 @@ class StreamCore {
   std::atomic<size_t> queued_{0};       // of those, the ones in `queue_`
   std::atomic<bool> stopping_{false};   // nobody has to look any longer
   std::atomic<size_t> marks_{0};
-  port::Nanoseconds last_end_ = 0;  // that the device told; under `completing_`
-  HostParts abandoned_;             // under `completing_`: what a lost device may yet call
-  size_t reach_ = 1;                // under `completing_`: the mark to ask for, of those that wait
+  std::atomic<port::Nanoseconds> polled_{0};  // when poll() last asked the runtime
+  port::Nanoseconds last_end_ = 0;            // that the device told; under `completing_`
+  HostParts abandoned_;  // under `completing_`: what a lost device may yet call
+  size_t reach_ = 1;     // under `completing_`: the mark to ask for, of those that wait
 };
 
 }  // namespace weft::hip

@@ -10,6 +10,8 @@ namespace {
 constexpr size_t unordered_width = 2;
 // How long a caller looks for ends before it had better sleep.
 constexpr port::Nanoseconds assist_patience = 200'000;
+// How many ends somebody who only asks is told at once.
+constexpr unsigned most_polled = 16;
 
 // finished() may destroy the stream meanwhile, so these are the caller's references.
 void assistAll(std::span<const std::shared_ptr<StreamCore>> cores,
@@ -46,6 +48,10 @@ void InOrderStream::assist(const std::function<bool()>& done) noexcept {
   assistAll({&core, 1}, done);
 }
 
+void InOrderStream::poll() noexcept {
+  for (unsigned i = 0; i < most_polled && core_->completeOldest();) ++i;
+}
+
 UnorderedStream::UnorderedStream(const std::shared_ptr<DeviceContext>& context) {
   for (size_t i = 0; i < unordered_width; ++i)
     streams_.push_back(std::make_unique<InOrderStream>(context, context->compute));
@@ -69,6 +75,11 @@ void UnorderedStream::assist(const std::function<bool()>& done) noexcept {
   for (const auto& stream : streams_) cores.push_back(stream->core());
   if (copies_) cores.push_back(copies_->core());
   assistAll(cores, done);
+}
+
+void UnorderedStream::poll() noexcept {
+  for (const auto& stream : streams_) stream->poll();
+  if (copies_) copies_->poll();
 }
 
 }  // namespace weft::level_zero

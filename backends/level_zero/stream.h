@@ -19,6 +19,7 @@ class InOrderStream final : public port::Stream {
   void submit(port::Operation& operation) noexcept override { core_->submit(operation); }
   void flush() noexcept override { core_->flush(); }
   void assist(const std::function<bool()>& done) noexcept override;
+  void poll() noexcept override;
   size_t pending() const noexcept { return core_->pending(); }
   const std::shared_ptr<StreamCore>& core() const { return core_; }
 
@@ -35,6 +36,7 @@ class UnorderedStream final : public port::Stream {
   void submit(port::Operation& operation) noexcept override;
   void flush() noexcept override;
   void assist(const std::function<bool()>& done) noexcept override;
+  void poll() noexcept override;
 
  private:
   std::vector<std::unique_ptr<InOrderStream>> streams_;

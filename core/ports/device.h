@@ -189,6 +189,10 @@ class Stream {
   // operations of this stream where that is sound (the CPU device), or look for their ends. Returns
   // when done() holds or when there is nothing for the caller to do; then the caller sleeps.
   virtual void assist(const std::function<bool()>& done) noexcept { (void)done; }
+  // The caller asks how far its operations are, probably again and again, and does not assist:
+  // tells the ends that can be found at once, and takes what was submitted to be left to other
+  // threads. The stream outlives the call.
+  virtual void poll() noexcept {}
 };
 
 struct ClockPair {

@@ -374,6 +374,24 @@ TEST_P(StreamContract, StreamsMayGoWithTheirLastOperation) {
   }
 }
 
+TEST_P(StreamContract, EndsAreToldWhileSomebodyPolls) {
+  TestLaunch launch(*module, kernelIndex("busy"), 512);
+  auto memory = device->allocate(512 * 4, 128);
+  launch.value(20'000).memory(memory.get());
+  for (const auto order : {port::Order::in_order, port::Order::unordered}) {
+    auto queue = stream(order);
+    queue->poll();  // of nothing
+    Operations operations;
+    for (int i = 0; i < 40; ++i)
+      queue->submit(*operations.emplace_back(std::make_unique<TestOperation>(launch.whole())));
+    queue->flush();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    for (const auto& operation : operations)
+      while (!operation->isFinished() && std::chrono::steady_clock::now() < end) queue->poll();
+    for (const auto& operation : operations) ASSERT_TRUE(operation->wait());
+  }
+}
+
 TEST_P(StreamContract, AssistEndsWhenDone) {
   auto memory = device->allocate(512 * 4, 128);
   std::vector<uint32_t> values(512, 0);

@@ -66,6 +66,41 @@ TEST_P(MarksTest, AnEndIsToldWhileSomebodyCannotSubmit) {
   }
 }
 
+// By a caller that polls, while the stream's thread sleeps on.
+TEST_P(MarksTest, WhoPollsTellsTheEnd) {
+  static std::atomic<bool> asleep;
+  static decltype(hip::Api::eventSynchronize) synchronize;
+  hip::Api& api = device->context()->runtime->provider->api;
+  synchronize = api.eventSynchronize;
+  asleep = true;
+  api.eventSynchronize = [](hip::EventHandle event) {
+    const hip::Status status = synchronize(event);
+    for (int i = 0; asleep && i < 3000; ++i) std::this_thread::sleep_for(1ms);
+    return status;
+  };
+  {
+    const auto other = device->createInOrderStream({.spin_ns = 0});
+    RunningKernel kernel(*device, *module);
+    TestOperation running(kernel.launch());
+    running.wants_start = false;
+    other->submit(running);
+    kernel.awaitBegin();
+    std::this_thread::sleep_for(20ms);  // nobody looks at it any more
+    other->poll();
+    EXPECT_FALSE(running.isFinished());
+    kernel.end();
+    for (int i = 0; asleep && !running.isFinished() && i < 2000; ++i) {
+      std::this_thread::sleep_for(1ms);
+      other->poll();
+    }
+    EXPECT_TRUE(running.isFinished());
+    EXPECT_TRUE(asleep);
+    asleep = false;
+    ASSERT_TRUE(running.wait());
+  }
+  api.eventSynchronize = synchronize;
+}
+
 // Which another mark told of before the device came to it.
 TEST_P(MarksTest, AWordIsNotAnothersBeforeItIsWritten) {
   if (GetParam() == Subject::gpu) GTEST_SKIP() << "holds back what a software GPU would write";
