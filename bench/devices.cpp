@@ -36,12 +36,12 @@ double processSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// Kernels of half as many groups as the device has units; `count` of them in one unordered queue.
-void halves(benchmark::State& state, int count) {
+// `count` kernels in one unordered queue, each of a group for every unit of a part of the device.
+void parts(benchmark::State& state, int count, unsigned part) {
   const auto units = runtime().device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
   const cl::CommandQueue queue = runtime().queue(Order::out_of_order);
   const cl::Kernel kernel = runtime().kernel(source, "work");
-  const size_t groups = std::max(1u, units / 2);
+  const size_t groups = std::max(1u, units / part);
   std::vector<cl::Buffer> outputs;
   for (int i = 0; i < count; ++i) outputs.push_back(runtime().buffer(groups * sizeof(cl_uint)));
   setArgument(kernel, 1, 2'000'000);
@@ -205,8 +205,9 @@ void idle(benchmark::State& state) {
 }
 
 [[maybe_unused]] const Registered registered[] = {
-    add("devices/halves/one", halves, 1)->Unit(benchmark::kMillisecond),
-    add("devices/halves/two", halves, 2)->Unit(benchmark::kMillisecond),
+    add("devices/halves/one", parts, 1, 2)->Unit(benchmark::kMillisecond),
+    add("devices/halves/two", parts, 2, 2)->Unit(benchmark::kMillisecond),
+    add("devices/halves/whole", parts, 1, 1)->Unit(benchmark::kMillisecond),
     add("devices/input/ahead", inputsOfAnother, true)->Unit(benchmark::kMillisecond),
     add("devices/input/waited", inputsOfAnother, false)->Unit(benchmark::kMillisecond),
     add("devices/chain/in_place", chainOfDevices, size_t(4) << 10, false)
