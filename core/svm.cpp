@@ -55,8 +55,11 @@ SvmAllocation::SvmAllocation(Context& context, size_t bytes, UsmTraits traits)
       storage_.in(device->capabilities().memory_space);
 }
 
+// A unified device has its first member's memory, but kernels of it run on any.
 bool SvmAllocation::usableBy(const Device& device) const {
   if (!own_) return true;
+  if (const auto& members = device.members(); !members.empty())
+    return std::ranges::all_of(members, [&](const auto& member) { return usableBy(*member); });
   const port::MemorySpace space = traits_.device->capabilities().memory_space;
   return device.capabilities().memory_space == space || device.port().reaches(space);
 }

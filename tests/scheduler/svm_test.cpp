@@ -93,22 +93,47 @@ TEST_F(ManagedSvmTest, QueuesOfOthersMoveItToTheHost) {
   EXPECT_EQ(moves(0), Moves{});
 }
 
-// Also for a unified device: it uses what its members do.
-TEST(ManagedSvm, IsMadeBesideUnifiedDevices) {
-  setenv("WEFT_UNIFIED", "1", 1);
-  auto backend = std::make_unique<FakeBackend>(
-      std::vector{sharing(FakeShares::everything), sharing(FakeShares::managed)});
-  std::vector<std::unique_ptr<port::Backend>> backends;
-  backends.push_back(std::move(backend));
-  const auto platform = make<Platform>(std::move(backends), std::make_unique<NoCompiler>());
-  addUnifiedDevice(*platform);
-  unsetenv("WEFT_UNIFIED");
-  ASSERT_EQ(platform->devices().size(), 3u);
-  const auto context = make<Context>(*platform, platform->devices(),
-                                     std::vector<cl_context_properties>{}, nullptr, nullptr);
-  context->setState(makeContextState(*context));
+// A unified device of two members, and these.
+class UnifiedSvmTest : public testing::Test {
+ protected:
+  void start(std::vector<FakeOptions> members) {
+    std::vector<std::unique_ptr<port::Backend>> backends;
+    backends.push_back(std::make_unique<FakeBackend>(std::move(members)));
+    platform = make<Platform>(std::move(backends), std::make_unique<NoCompiler>());
+    setenv("WEFT_UNIFIED", "1", 1);
+    addUnifiedDevice(*platform);
+    unsetenv("WEFT_UNIFIED");
+    ASSERT_EQ(platform->devices().size(), 3u);
+    context = make<Context>(*platform, platform->devices(), std::vector<cl_context_properties>{},
+                            nullptr, nullptr);
+    context->setState(makeContextState(*context));
+  }
+  Device& device(size_t index) { return *platform->devices().at(index); }
+
+  Ref<Platform> platform;
+  Ref<Context> context;
+};
+
+TEST_F(UnifiedSvmTest, IsWhatItsMembersUse) {
+  start({sharing(FakeShares::everything), sharing(FakeShares::managed)});
   const std::byte* const memory = context->svm().allocate(4096);
-  EXPECT_EQ(context->svm().find(memory)->storage().managedBy(), platform->devices().at(1).get());
+  EXPECT_EQ(context->svm().find(memory)->storage().managedBy(), &device(1));
+}
+
+TEST_F(UnifiedSvmTest, ADevicesOwnIsForKernelsThatEachMemberCanRun) {
+  for (const bool peers : {false, true}) {
+    FakeOptions member = sharing(FakeShares::managed);
+    member.reaches_peers = peers;
+    start({member, member});
+    UsmTraits traits;
+    traits.type = CL_MEM_TYPE_DEVICE_INTEL;
+    traits.device = Ref<Device>(&device(0));
+    const auto own = context->svm().find(context->svm().allocate(4096, traits));
+    EXPECT_EQ(own->home(), &device(0));
+    EXPECT_TRUE(own->usableBy(device(0)));
+    EXPECT_EQ(own->usableBy(device(1)), peers);
+    EXPECT_EQ(own->usableBy(device(2)), peers);
+  }
 }
 
 }  // namespace
