@@ -132,7 +132,7 @@ cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint arg_i
   return call([&] {
     Kernel& target = toKernel(kernel);
     requireUsm(target.context());
-    target.setSvmArgument(arg_index, arg_value);
+    target.setUsmArgument(arg_index, arg_value);
   });
 }
 

@@ -55,6 +55,12 @@ class ArgumentValue {
     shared_ = address;
     kind_ = Kind::shared;
   }
+  // Any address: in shared virtual memory or only a number, which is for the kernel to know.
+  void setAddress(const void* address) {
+    clear();
+    shared_ = address;
+    kind_ = Kind::address;
+  }
   // So much local memory.
   void setLocal(size_t bytes) {
     clear();
@@ -68,11 +74,14 @@ class ArgumentValue {
     return {isLong() ? long_bytes_ : short_bytes_.data(), size_};
   }
   MemObject* memory() const { return memory_.get(); }
-  const void* shared() const { return kind_ == Kind::shared ? shared_ : nullptr; }
+  const void* shared() const {
+    return kind_ == Kind::shared || kind_ == Kind::address ? shared_ : nullptr;
+  }
+  bool mayBeAnyAddress() const { return kind_ == Kind::address; }
   size_t localBytes() const { return kind_ == Kind::local ? local_bytes_ : 0; }
 
  private:
-  enum class Kind : uint8_t { unset, bytes, memory, shared, local };
+  enum class Kind : uint8_t { unset, bytes, memory, shared, address, local };
   using ShortBytes = std::array<std::byte, 16>;
 
   bool isLong() const { return kind_ == Kind::bytes && size_ > sizeof(ShortBytes); }

@@ -241,7 +241,7 @@ void Kernel::setValue(Slot& slot, const ArgumentInfo& info, size_t size, const v
 
 // "The SVM pointer can only be used for arguments that are declared to be a pointer to global or
 // constant memory."
-void Kernel::setSvmArgument(cl_uint index, const void* pointer) {
+Kernel::Slot& Kernel::pointerSlot(cl_uint index) {
   const auto& arguments = info().arguments;
   require(index < arguments.size(), CL_INVALID_ARG_INDEX);
   const ArgumentKind kind = arguments[index].kind;
@@ -249,13 +249,16 @@ void Kernel::setSvmArgument(cl_uint index, const void* pointer) {
           CL_INVALID_ARG_VALUE, "not a pointer to global or constant memory");
   Slot& slot = slots_[index];
   slot.memory = {};
-  // Where it points to nothing that a kernel could use it is a number, of unified shared memory
-  // only: "any pointer value is valid".
-  if (!pointer || context().sharedMemory() & port::shares_all_memory ||
-      context().svm().find(pointer))
-    slot.value.setShared(pointer);
-  else
-    slot.value.setBytes(&pointer, sizeof pointer);
+  return slot;
+}
+
+void Kernel::setSvmArgument(cl_uint index, const void* pointer) {
+  pointerSlot(index).value.setShared(pointer);
+}
+
+// "For all devices, any pointer value is valid and may be set as an argument to a kernel."
+void Kernel::setUsmArgument(cl_uint index, const void* pointer) {
+  pointerSlot(index).value.setAddress(pointer);
 }
 
 ArgumentSet Kernel::arguments() const {
@@ -274,8 +277,8 @@ ArgumentSet Kernel::arguments() const {
     require(slot.value.isSet(), CL_INVALID_KERNEL_ARGS, "an argument was never set");
     set.values[i] = slot.value;
     const void* const shared = slot.value.shared();
-    require(!shared || use(shared) || any_memory, CL_INVALID_KERNEL_ARGS,
-            "an argument's SVM allocation was freed");
+    require(!shared || use(shared) || any_memory || slot.value.mayBeAnyAddress(),
+            CL_INVALID_KERNEL_ARGS, "an argument's SVM allocation was freed");
     if (slot.queue) {
       set.addMore().queues.push_back(slot.queue.lock());
       require(static_cast<bool>(set.more->queues.back()), CL_INVALID_KERNEL_ARGS,

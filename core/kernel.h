@@ -49,6 +49,8 @@ class Kernel final : public HandleObject<_cl_kernel> {
 
   // clSetKernelArgSVMPointer; likewise. Throws CL_INVALID_ARG_INDEX, _VALUE.
   void setSvmArgument(cl_uint index, const void* pointer);
+  // clSetKernelArgMemPointerINTEL; the same with any pointer.
+  void setUsmArgument(cl_uint index, const void* pointer);
   // CL_KERNEL_EXEC_INFO_SVM_PTRS: what launches use besides their arguments; replaces what was set.
   void setSvmPointers(std::vector<const void*> pointers) { svm_pointers_ = std::move(pointers); }
   // CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL: the same, of unified shared memory.
@@ -71,6 +73,8 @@ class Kernel final : public HandleObject<_cl_kernel> {
   };
 
   ~Kernel() override = default;
+  // Of an argument that takes an address, emptied.
+  Slot& pointerSlot(cl_uint index);
   void setLocal(Slot& slot, size_t size, const void* value);
   void setBuffer(Slot& slot, size_t size, const void* value);
   void setImage(Slot& slot, const ArgumentInfo& info, size_t size, const void* value);

@@ -66,8 +66,8 @@ void checkSharedMemory(const ArgumentSet& arguments, const Context& context, con
   require(!arguments.usesSvm() || device.shared_memory != port::shares_nothing,
           CL_INVALID_OPERATION, "the device does not support shared virtual memory");
   for (const ArgumentValue& value : arguments.values)
-    require(!value.shared() || context.svm().find(value.shared()), CL_INVALID_OPERATION,
-            "the device cannot use any memory of the host");
+    require(!value.shared() || value.mayBeAnyAddress() || context.svm().find(value.shared()),
+            CL_INVALID_OPERATION, "the device cannot use any memory of the host");
 }
 
 // "CL_MISALIGNED_SUB_BUFFER_OFFSET if a kernel argument for kernel is a sub-buffer object and the

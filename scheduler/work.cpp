@@ -11,14 +11,6 @@ namespace {
 
 bool hasMemory(ArgumentKind kind) { return isAddress(kind) || kind == ArgumentKind::image; }
 
-// Of shared memory, or the number that was given for one.
-uint64_t addressIn(const ArgumentValue& value) {
-  auto address = reinterpret_cast<uint64_t>(value.shared());
-  if (const auto bytes = value.bytes(); bytes.size() == sizeof address)
-    std::memcpy(&address, bytes.data(), sizeof address);
-  return address;
-}
-
 void append(AccessList& list, const CopyEnd& end, const Region& region, bool writes) {
   if (!end.object) return;
   const size_t begin = end.object->origin() + end.offset;
@@ -156,7 +148,7 @@ port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,
         argument.memory = &object->storage().in(space);
         argument.offset = object->origin();
       }
-      argument.raw_address = addressIn(values[i]);
+      argument.raw_address = reinterpret_cast<uint64_t>(values[i].shared());
     } else if (argument.kind == ArgumentKind::local_pointer) {
       argument.size = values[i].localBytes();
     } else {

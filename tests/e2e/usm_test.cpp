@@ -161,20 +161,16 @@ TEST_F(Usm, AtomicsOfHostAndDevicesAddUp) {
   EXPECT_EQ(counter->load(), each * cl_int(able.size() + 1));
 }
 
-// "Any pointer value is valid": what a kernel does not follow need not be memory of its device. In
-// a context with devices that use the system's memory it is taken for that, which others refuse.
+// "For all devices, any pointer value is valid": what a kernel does not follow need not be memory
+// of its device, nor that of anybody still.
 TEST_F(Usm, ArgumentsThatAreOnlyNumbers) {
   const OwnedKernel difference = kernel(program, "difference");
-  const auto uses_system = [&](size_t device) {
-    return capabilities(device, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL) != 0;
-  };
-  const bool gpus_alone = std::all_of(devices.begin(), devices.end(), [](cl_device_id device) {
-    return info<cl_device_type>(cl.clGetDeviceInfo, device, CL_DEVICE_TYPE) == CL_DEVICE_TYPE_GPU;
-  });
   for (const size_t device : able) {
-    if (!gpus_alone && !uses_system(device)) continue;
     auto* result = shared<cl_int>(1);
-    for (cl_int* begin : {reinterpret_cast<cl_int*>(64), onDevice<cl_int>(device, 1024)}) {
+    auto* freed = static_cast<cl_int*>(f.hostAlloc(context, nullptr, 4096, 0, nullptr));
+    ASSERT_EQ(f.setArgument(difference, 0, freed), CL_SUCCESS);
+    ASSERT_EQ(f.free(context, freed), CL_SUCCESS);
+    for (cl_int* begin : {freed, reinterpret_cast<cl_int*>(64), onDevice<cl_int>(device, 1024)}) {
       ASSERT_EQ(f.setArgument(difference, 0, begin), CL_SUCCESS);
       ASSERT_EQ(f.setArgument(difference, 1, begin + 1024), CL_SUCCESS);
       ASSERT_EQ(f.setArgument(difference, 2, result), CL_SUCCESS);
@@ -295,14 +291,19 @@ TEST_F(Usm, WhatADeviceHidesIsNotTheHosts) {
       EXPECT_EQ(cl.clCreateBuffer(context, flags, 64, own, &code), nullptr);
       EXPECT_EQ(code, CL_INVALID_HOST_PTR);
     }
-    const OwnedKernel twice = kernel(program, "twice");
-    ASSERT_EQ(f.setArgument(twice, 0, own), CL_SUCCESS);
+    const OwnedKernel named = kernel(program, "twice"), indirect = kernel(program, "twice");
+    ASSERT_EQ(f.setArgument(named, 0, own), CL_SUCCESS);
+    ASSERT_EQ(f.setArgument(indirect, 0, shared<cl_int>(1)), CL_SUCCESS);
+    ASSERT_EQ(
+        cl.clSetKernelExecInfo(indirect, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, sizeof own, &own),
+        CL_SUCCESS);
     const size_t one = 1;
     for (const size_t other : able)
       if (!hides(other)) {
-        EXPECT_EQ(cl.clEnqueueNDRangeKernel(queues[other], twice, 1, nullptr, &one, nullptr, 0,
-                                            nullptr, nullptr),
-                  CL_INVALID_OPERATION);
+        for (const cl_kernel twice : {cl_kernel(named), cl_kernel(indirect)})
+          EXPECT_EQ(cl.clEnqueueNDRangeKernel(queues[other], twice, 1, nullptr, &one, nullptr, 0,
+                                              nullptr, nullptr),
+                    CL_INVALID_OPERATION);
       }
   }
 }
