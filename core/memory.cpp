@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "core/ports/shared_memory.h"
 #include "core/reaper.h"
@@ -123,11 +124,13 @@ Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initia
       placement_(placement) {}
 
 Storage::~Storage() {
-  // What was imported goes before what it was imported from.
-  allocations_.with([](auto& allocations) {
-    while (!allocations.empty()) allocations.pop_back();
-  });
   // Others find it while it lives, and what it says is allocated.
+  if (residency_) residency_->endsMemory();
+  // Without the lock: a driver may wait for its device.
+  auto allocations =
+      allocations_.with([](auto& list) { return std::exchange(list, std::vector<Allocation>()); });
+  // What was imported goes before what it was imported from.
+  while (!allocations.empty()) allocations.pop_back();
   residency_ = nullptr;
 }
 

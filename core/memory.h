@@ -17,6 +17,8 @@ namespace weft {
 class ResidencyState {
  public:
   virtual ~ResidencyState() = default;
+  // The object's memory is being released, until this is destroyed.
+  virtual void endsMemory() noexcept = 0;
 };
 
 enum class Placement : uint8_t {

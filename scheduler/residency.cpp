@@ -45,10 +45,18 @@ Residency::Residency(MemObject& object)
 }
 
 Residency::~Residency() {
-  const auto tickets = state_.tickets().lock();
-  for (DeviceMemory& memory : tickets->memories) memory.remove(*this);
-  for (const Ref<Buffer>& spare : spares_)
-    if (spare) state_.spareBytes() -= spare->size();
+  {
+    const auto tickets = state_.tickets().lock();
+    for (DeviceMemory& memory : tickets->memories) memory.remove(*this);
+    for (const Ref<Buffer>& spare : spares_)
+      if (spare) state_.spareBytes() -= spare->size();
+  }
+  if (ending_) state_.memoryTraffic().leave();
+}
+
+void Residency::endsMemory() noexcept {
+  ending_ = true;
+  state_.memoryTraffic().enter();
 }
 
 Residency& Residency::of(MemObject& object) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <optional>
 #include <vector>
@@ -82,6 +83,8 @@ class Residency final : public ResidencyState {
   explicit Residency(MemObject& object);
   // Takes the ticket lock.
   ~Residency() override;
+  void endsMemory() noexcept override;
+  bool isEnding() const { return ending_; }
 
   Storage& storage() const { return storage_; }
   // Null when the application and all commands have let go of it.
@@ -161,6 +164,7 @@ class Residency final : public ResidencyState {
   Storage& storage_;
   Weak<MemObject> root_;
   uint64_t last_use_ = 0;
+  std::atomic<bool> ending_{false};
   std::array<Ref<Buffer>, 8> spares_;
   Map intervals_;
   size_t settled_ = 0;  // intervals, since it was tried to make them fewer

@@ -19,10 +19,13 @@ namespace {
 
 using Taken = std::vector<std::unique_ptr<port::Memory>>;
 
-// To be released without the lock. Returns how many bytes that makes.
+// To be released without the lock. Returns how many bytes that makes: none of an object at its end,
+// which another thread is releasing.
 uint64_t takeFrom(State& state, DeviceMemory& memory, Residency& residency, Taken& taken) {
   const port::MemorySpace space = memory.space();
-  if (auto own = residency.storage().take(space)) taken.push_back(std::move(own));
+  auto own = residency.storage().take(space);
+  if (!own && residency.isEnding()) return 0;
+  if (own) taken.push_back(std::move(own));
   residency.forget(space);
   memory.remove(residency);
   if (Device* owner = state.owner(space))
@@ -63,7 +66,7 @@ std::shared_ptr<void> takeRoom(State& state, port::MemorySpace space, uint64_t b
     }
     if (free < shortage || (at_least > 0 && free == 0)) return nullptr;
     for (Residency* residency : idle) takeFrom(state, memory, *residency, taken);
-    room = memory.reserve(bytes);
+    if (memory.shortage(bytes) == 0) room = memory.reserve(bytes);
     if (!taken.empty()) state.memoryTraffic().enter();
   }
   if (taken.empty()) return room;

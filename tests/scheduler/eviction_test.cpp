@@ -1,6 +1,10 @@
 // Working sets larger than a device's memory: what goes, what moves for that, who waits.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
+#include <thread>
+
 #include "tests/scheduler/fake_platform.h"
 
 namespace weft::test {
@@ -120,6 +124,36 @@ TEST_F(EvictionTest, CommandsWaitForMemoryThatOthersUse) {
   }
   for (const auto& event : {first, second, waiting}) EXPECT_EQ(event->status(), CL_COMPLETE);
   EXPECT_EQ(platform->fake(0).allocatedBytes(), 2 * size);
+}
+
+// Who needs that memory waits for it, and nobody else does.
+TEST_F(EvictionTest, ObjectsReleaseTheirMemoryWithoutALock) {
+  start(2);
+  auto a = platform->buffer(size);
+  const auto b = platform->buffer(size), c = platform->buffer(size), d = platform->buffer(size);
+  for (const auto& buffer : {a, b}) fill(*queue, *buffer, 1)->wait();
+  EXPECT_EQ(enqueueMarker(*queue, {})->wait(), CL_COMPLETE);
+  std::promise<void> releasing, go;
+  const auto gone = go.get_future();
+  std::atomic<bool> in_time = false, first = true;
+  platform->fake(0).whileReleasing([&] {
+    if (!first.exchange(false)) return;
+    releasing.set_value();
+    in_time = gone.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  });
+  std::thread end([&] { a = nullptr; });
+  releasing.get_future().wait();
+  std::promise<Ref<Event>> evicting;
+  std::thread needs([&] { evicting.set_value(fill(*platform->queue(0), *c, 3)); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(fill(*other, *d, 4)->wait(), CL_COMPLETE);
+  go.set_value();
+  end.join();
+  needs.join();
+  EXPECT_EQ(evicting.get_future().get()->wait(), CL_COMPLETE);
+  EXPECT_TRUE(in_time);
+  EXPECT_EQ(contents(*c), std::vector<char>(size, 3));
+  platform->fake(0).whileReleasing(nullptr);
 }
 
 // The device has less than it said: others use it, too.

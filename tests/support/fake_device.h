@@ -130,6 +130,8 @@ class FakeDevice final : public port::Device, public port::ManagedMemorySource {
   size_t finishAll();
 
   void failAllocations(unsigned count) { failing_allocations_ = count; }
+  // Called for each allocation that goes, before it does.
+  void whileReleasing(std::function<void()> call) { releasing_ = std::move(call); }
   void failLoads(unsigned count) { failing_loads_ = count; }
   // Automatic mode: the next operations end so, without being run.
   void failOperations(unsigned count, port::OperationStatus status);
@@ -212,6 +214,7 @@ class FakeDevice final : public port::Device, public port::ManagedMemorySource {
   port::OperationStatus failing_status_ = 0;
   std::atomic<unsigned> failing_allocations_{0};
   std::atomic<unsigned> failing_loads_{0};
+  std::function<void()> releasing_;
   std::atomic<unsigned> violations_{0};
   std::atomic<size_t> failures_{0};
   std::atomic<uint64_t> allocated_{0};

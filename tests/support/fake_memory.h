@@ -31,6 +31,7 @@ class FakeMemory final : public port::Memory {
     device_.allocated_ += bytes;
   }
   ~FakeMemory() override {
+    if (device_.releasing_) device_.releasing_();
     munmap(bytes_, std::max<size_t>(size_, 1));
     device_.allocated_ -= size_;
   }
