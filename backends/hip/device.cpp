@@ -14,6 +14,17 @@
 namespace weft::hip {
 namespace {
 
+// Where the host and one of the devices may not use it at the same time, the host's access to any
+// of it while a kernel of that one runs would be a fault, whoever made it.
+bool managedAccessIsConcurrent(const Api& api) {
+  int devices = 0, concurrent = 1;
+  if (api.getDeviceCount(&devices) != success) return false;
+  for (int i = 0; i < devices && concurrent; ++i)
+    if (api.deviceGetAttribute(&concurrent, Attribute::concurrent_managed_access, i) != success)
+      return false;
+  return concurrent != 0;
+}
+
 constexpr uint32_t vendor_amd = 0x1002, vendor_nvidia = 0x10de;
 // What kernels take as parameters on every target, less the hidden launch record.
 constexpr uint32_t parameter_bytes = 4096 - sizeof(port::GpuLaunch);
@@ -126,10 +137,8 @@ void Device::describeMemory() {
   capabilities_.host_unified_memory = attribute(Attribute::integrated) != 0;
   if (attribute(Attribute::can_use_host_pointer_for_registered_memory))
     capabilities_.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers;
-  // Where host and device may not use it at the same time, the host's access to any of it while a
-  // kernel runs would be a fault.
   if (capabilities_.shared_memory && api.mallocManaged && api.memPrefetchAsync &&
-      attribute(Attribute::concurrent_managed_access))
+      managedAccessIsConcurrent(api))
     capabilities_.managed_group = reinterpret_cast<uintptr_t>(context_->runtime.get());
 }
 

@@ -31,7 +31,9 @@ struct Faults {
   // take any.
   std::atomic<int> images{0}, image_copies{0}, image_launches{0};
   std::atomic<int> prefetches{0};  // of managed memory
-  std::atomic<int> alive{0};       // handles and allocations that were not given back
+  // The device that may not use it while the host does; -1: all may.
+  std::atomic<int> exclusive_device{-1};
+  std::atomic<int> alive{0};  // handles and allocations that were not given back
 };
 
 using GetFaults = Faults* (*)();

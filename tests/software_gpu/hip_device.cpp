@@ -104,7 +104,7 @@ WEFT_HIP hipDeviceGetAttribute(int* value, Attribute attribute, int device) {
   *value = device;  // the bus that it is on
   if (attribute == Attribute::pci_bus_id) return ok;
   const Shares shares = machine().settings.shares;
-  *value = shares == Shares::managed;
+  *value = shares == Shares::managed && machine().faults.exclusive_device != device;
   if (attribute == Attribute::concurrent_managed_access) return ok;
   *value = shares != Shares::nothing;
   if (attribute == Attribute::can_use_host_pointer_for_registered_memory) return ok;

@@ -102,6 +102,17 @@ TEST_P(ManagedTest, FailsWhereThereIsNone) {
   }
 }
 
+// The host would fault while that one runs a kernel.
+TEST(ManagedGroupTest, IsNoneWhereOneDeviceIsExclusive) {
+  softwareGpuFaults().exclusive_device = 1;
+  const auto devices = devicesOf(Subject::software);
+  softwareGpuFaults().exclusive_device = -1;
+  ASSERT_GE(devices.size(), 2u);
+  for (const auto& device : devices) EXPECT_EQ(device->capabilities().managed_group, 0u);
+  for (const auto& device : devicesOf(Subject::software))
+    EXPECT_NE(device->capabilities().managed_group, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Hip, ManagedTest, ::testing::Values(Subject::software, Subject::gpu),
                          subjectName);
 
