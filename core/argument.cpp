@@ -45,6 +45,13 @@ ArgumentValues& ArgumentValues::operator=(ArgumentValues other) noexcept {
   return *this;
 }
 
+SvmAllocation* ArgumentSet::allocationOf(const void* pointer) const {
+  if (!more) return nullptr;
+  const auto found = std::ranges::find_if(
+      more->svm, [&](const auto& own) { return own->offsetOf(pointer) < own->size(); });
+  return found == more->svm.end() ? nullptr : found->get();
+}
+
 void ArgumentValues::dropMany() noexcept {
   std::destroy_n(many_, count_);
   pool::release(std::exchange(many_, nullptr), count_ * sizeof(ArgumentValue));

@@ -152,6 +152,8 @@ struct ArgumentSet {
     more = nullptr;
   }
   bool usesSvm() const { return more && !more->svm.empty(); }
+  // That `pointer` points into; null: none.
+  SvmAllocation* allocationOf(const void* pointer) const;
   port::DeviceQueue* defaultQueue() const {
     return more && more->default_queue ? &more->default_queue->port() : nullptr;
   }

@@ -43,7 +43,9 @@ void requireUsm(const Context& context) {
 SvmAllocation::SvmAllocation(Context& context, size_t bytes, UsmTraits traits)
     : traits_(std::move(traits)),
       storage_(context, bytes, nullptr, false,
-               traits_.type == CL_MEM_TYPE_HOST_INTEL ? Placement::in_place : Placement::managed) {
+               traits_.type == CL_MEM_TYPE_HOST_INTEL ? Placement::in_place : Placement::managed),
+      with_devices_(stepsOf(bytes)),
+      host_steps_(stepsOf(bytes)) {
   if (traits_.type == CL_MEM_TYPE_DEVICE_INTEL && hidesUsm(*traits_.device)) {
     own_ = traits_.device->port().allocate(bytes, sizeof(cl_long16));
     begin_ = reinterpret_cast<std::byte*>(own_->deviceAddress());
@@ -78,6 +80,28 @@ size_t SvmAllocation::unmap(const void* pointer) {
   const size_t bytes = found->second.bytes;
   if (--found->second.times == 0) mapped->erase(found);
   return bytes;
+}
+
+void SvmAllocation::takeFromHost(size_t begin, size_t end, Ranges& taken) {
+  auto with_devices = with_devices_.lock();
+  for (size_t step = begin / step_bytes; step < stepsOf(end); ++step) {
+    if ((*with_devices)[step]) continue;
+    (*with_devices)[step] = true;
+    --host_steps_;
+    const size_t first = step * step_bytes, last = std::min(size(), first + step_bytes);
+    if (!taken.empty() && taken.back().second == first)
+      taken.back().second = last;
+    else
+      taken.emplace_back(first, last);
+  }
+}
+
+void SvmAllocation::giveToHost(size_t begin, size_t end) {
+  auto with_devices = with_devices_.lock();
+  for (size_t step = begin / step_bytes; step < stepsOf(end); ++step) {
+    host_steps_ += (*with_devices)[step];
+    (*with_devices)[step] = false;
+  }
 }
 
 // Giving memory back may call a driver.

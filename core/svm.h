@@ -8,8 +8,11 @@
 
 #include <CL/cl_ext.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "core/guarded.h"
 #include "core/memory.h"
@@ -62,6 +65,16 @@ class SvmAllocation final : public Object {
   void map(const void* pointer, size_t size);
   // How many of them there are; 0: it was not mapped.
   size_t unmap(const void* pointer);
+  // Of managed memory, as far as is known: is any of it with the host, and is all of it?
+  bool isWithHost() const { return host_steps_.load(std::memory_order_relaxed) > 0; }
+  bool isAllWithHost() const {
+    return host_steps_.load(std::memory_order_relaxed) == stepsOf(size());
+  }
+  // What a step holds that the host has goes to a device. Appends those of [begin, end), as ranges
+  // of bytes.
+  using Ranges = std::vector<std::pair<size_t, size_t>>;
+  void takeFromHost(size_t begin, size_t end, Ranges& taken);
+  void giveToHost(size_t begin, size_t end);
   // Is [pointer, pointer + size) inside? `pointer` is.
   bool holds(const void* pointer, size_t size) const {
     return size <= this->size() - offsetOf(pointer);
@@ -70,6 +83,8 @@ class SvmAllocation final : public Object {
  private:
   friend class SvmTable;
   void dispose() noexcept override;
+  static constexpr size_t step_bytes = size_t(2) << 20;
+  static size_t stepsOf(size_t bytes) { return (bytes + step_bytes - 1) / step_bytes; }
 
   Ref<Context> context_;  // once the context's table does not hold the allocation any more
   UsmTraits traits_;
@@ -81,6 +96,8 @@ class SvmAllocation final : public Object {
     uint64_t times = 0;
   };
   Guarded<std::map<const void*, Mapped>> mapped_;
+  Guarded<std::vector<bool>> with_devices_;  // by steps
+  std::atomic<size_t> host_steps_;
 };
 
 // The allocations of a context. Thread-safe.

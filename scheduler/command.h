@@ -44,6 +44,8 @@ class Command : public Event, protected port::Operation {
   // Belongs to no queue, runs on `device`'s transfer stream. `resolved`: touches nothing by itself.
   Command(Context& context, Device& device, bool resolved);
 
+  // Whose streams it runs on.
+  Device& device() const { return *device_; }
   // The memory space the command works in, where its accesses have to be valid.
   port::MemorySpace space() const { return space_; }
   void setSpace(port::MemorySpace space) { space_ = space; }

@@ -30,6 +30,7 @@ class LaunchCommand : public Command {
 
   LaunchWork launch_;
   LaunchArguments arguments_;
+  std::unique_ptr<std::vector<port::MemoryPart>> moved_;  // of managed memory, if any
 };
 
 }  // namespace weft

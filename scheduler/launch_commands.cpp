@@ -96,11 +96,18 @@ void LaunchCommand::prepare() {
   arguments_.resize(launch_.arguments.values.size());
   relocate(arguments_);
   work = launch_.make(space(), code(), box(), arguments_);
+  auto* const launch = std::get_if<port::Launch>(&work);
+  if (!launch || !launch_.arguments.usesSvm()) return;
+  auto moved = launch_.noteMoves(device());
+  if (moved.empty()) return;
+  moved_ = std::make_unique<std::vector<port::MemoryPart>>(std::move(moved));
+  launch->prefetch = *moved_;
 }
 
 void LaunchCommand::finalize(cl_int) noexcept {
   launch_.drop();
   arguments_ = {};
+  moved_ = nullptr;
 }
 
 LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDRange& range) {

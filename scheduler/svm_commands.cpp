@@ -126,6 +126,12 @@ class SvmMigrateCommand final : public Command {
       if (!memory) continue;
       const size_t offset = moved.bytes ? allocation.offsetOf(held_[moved.held].address()) : 0;
       const bool whole = moved.bytes == 0 || moved.bytes == allocation.size();
+      const size_t end = whole ? allocation.size() : offset + moved.bytes;
+      SvmAllocation::Ranges taken;
+      if (to_host_)
+        allocation.giveToHost(offset, end);
+      else
+        allocation.takeFromHost(offset, end, taken);
       parts_.push_back({memory, offset, whole ? memory->size() : moved.bytes});
     }
     if (!parts_.empty()) work = port::Prefetch{parts_, to_host_};

@@ -9,6 +9,9 @@
 namespace weft {
 namespace {
 
+// Of less it makes no difference where it is.
+constexpr size_t least_moved = size_t(256) << 10;
+
 bool hasMemory(ArgumentKind kind) { return isAddress(kind) || kind == ArgumentKind::image; }
 
 void append(AccessList& list, const CopyEnd& end, const Region& region, bool writes) {
@@ -131,6 +134,37 @@ void LaunchWork::accesses(AccessList& list) const {
       list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
                       range.reads, range.writes && writes});
   }
+}
+
+// What it touches by other ways than its arguments nobody knows.
+std::vector<port::MemoryPart> LaunchWork::noteMoves(const Device& device) const {
+  const port::Capabilities& c = device.capabilities();
+  const AccessEvaluation evaluation(record, arguments.values);
+  std::vector<port::MemoryPart> parts;
+  std::vector<TouchedRange> touched;
+  SvmAllocation::Ranges taken;
+  for (size_t i = 0; i < arguments.values.size(); ++i) {
+    const void* const pointer = arguments.values[i].shared();
+    SvmAllocation* const own = pointer ? arguments.allocationOf(pointer) : nullptr;
+    const Device* const by = own ? own->storage().managedBy() : nullptr;
+    if (!by || own->size() < least_moved) continue;
+    const bool moves = by->capabilities().managed_group == c.managed_group;
+    if (moves ? !own->isWithHost() : own->isAllWithHost()) continue;
+    const size_t offset = own->offsetOf(pointer);
+    touched.clear();
+    taken.clear();
+    evaluation.touched(info().arguments[i], own->size() - offset, touched);
+    for (const TouchedRange& range : touched)
+      if (moves)
+        own->takeFromHost(offset + range.begin, offset + range.end, taken);
+      else
+        own->giveToHost(offset + range.begin, offset + range.end);
+    // Where it might not stay, the device had better fetch what it needs as it needs it.
+    if (own->size() > c.global_memory_bytes / 4) continue;
+    for (const auto& [begin, end] : taken)
+      parts.push_back({own->storage().find(c.memory_space), begin, end - begin});
+  }
+  return parts;
 }
 
 port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,

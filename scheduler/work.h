@@ -159,6 +159,9 @@ struct LaunchWork {
   // and the offset of those that have other memory than their objects'.
   port::Operation::Work make(port::MemorySpace space, Code code, const port::GroupBox& box,
                              LaunchArguments& room) const;
+  // Who has what of managed memory once the launch has run on the device, and what of it comes
+  // there from the host.
+  std::vector<port::MemoryPart> noteMoves(const Device& device) const;
   void drop() {
     arguments.clear();
     build = nullptr;

@@ -82,6 +82,7 @@ class Encoder {
   bool touchesPinned(const End& end, const std::array<size_t, 3>& region) const;
   Status transfer(std::byte* to, size_t to_pitch, std::byte* from, size_t from_pitch, size_t width,
                   size_t rows);
+  Status move(std::span<const port::MemoryPart> parts, int to);
   Status onHost(StreamHandle stream, const std::shared_ptr<HostPart>& part);
   Status onHost(StreamHandle stream, const HostMove& move) {
     return onHost(stream, std::make_shared<HostPart>(context_.runtime->crew, move));
@@ -98,10 +99,12 @@ class Encoder {
 
 Status Encoder::operator()(const port::Launch& launch) {
   const auto& module = *static_cast<const Module*>(launch.module);
+  Status status = move(launch.prefetch, context_.device);
+  if (status != success) return status;
   if (!module.prints(launch.kernel)) return module.launch(stream_, launch, nullptr);
   const PrintBuffer buffer = context_.print_buffers.take();
   borrowed_.print_buffers.push_back(buffer);
-  Status status = context_.print_buffers.begin(stream_, buffer);
+  status = context_.print_buffers.begin(stream_, buffer);
   if (status == success) status = module.launch(stream_, launch, buffer.device);
   return status == success ? context_.print_buffers.end(stream_, buffer) : status;
 }
@@ -271,8 +274,11 @@ Status Encoder::onHost(StreamHandle stream, const std::shared_ptr<HostPart>& par
 
 // A wish: what cannot be had is no failure.
 Status Encoder::operator()(const port::Prefetch& prefetch) {
-  const int to = prefetch.to_host ? host_ordinal : context_.device;
-  for (const port::Prefetch::Part& part : prefetch.parts) {
+  return move(prefetch.parts, prefetch.to_host ? host_ordinal : context_.device);
+}
+
+Status Encoder::move(std::span<const port::MemoryPart> parts, int to) {
+  for (const port::MemoryPart& part : parts) {
     std::byte* const at = part.memory->host();
     if (!at || !context_.runtime->registry.adopted(at + part.offset, part.size)) continue;
     const Status status = api_.memPrefetchAsync(at + part.offset, part.size, to, stream_);

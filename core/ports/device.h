@@ -61,6 +61,13 @@ struct LaunchArgument {
   size_t size = 0;           // value: bytes; local_pointer: bytes to reserve
 };
 
+// Some bytes of a memory.
+struct MemoryPart {
+  Memory* memory = nullptr;
+  size_t offset = 0;
+  size_t size = 0;
+};
+
 struct Launch {
   Module* module = nullptr;
   uint32_t kernel = 0;  // index into Image::kernels
@@ -68,6 +75,8 @@ struct Launch {
   GroupBox slice;
   std::span<const LaunchArgument> arguments;
   DeviceQueue* default_queue = nullptr;  // what get_default_queue() gives
+  std::span<const MemoryPart>
+      prefetch{};  // what it touches that is with the host, as of a Prefetch
 };
 
 // One end of a copy: device memory (memory != nullptr) or host memory.
@@ -111,11 +120,7 @@ struct HostCall {
 // Who is going to use these bytes next: the device, or the host. Where memory can move nearer to
 // its users it does; its contents stay.
 struct Prefetch {
-  struct Part {
-    Memory* memory = nullptr;
-    size_t offset = 0;
-    size_t size = 0;
-  };
+  using Part = MemoryPart;
   std::span<const Part> parts;
   bool to_host = false;
 };

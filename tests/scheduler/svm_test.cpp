@@ -56,7 +56,27 @@ class ManagedSvmTest : public testing::Test {
     return list;
   }
 
+  // With all that lies behind `pointer`; returns how much of it that brought there.
+  uint64_t launch(size_t device, const void* pointer) {
+    if (!program)
+      program = platform->program({{"touch", {pointerArgument(true, true)}, [](auto&) {}}});
+    const auto kernel = make<Kernel>(program, "touch");
+    kernel->setSvmArgument(0, pointer);
+    const size_t global = 1;
+    NDRange range;
+    range.global = &global;
+    const auto queue = platform->queue(device);
+    EXPECT_EQ(enqueueLaunch(*queue, *kernel, range, {})->wait(), CL_COMPLETE);
+    for (const FakeRecord& record : platform->fake(device).log())
+      if (record.kind == FakeRecord::Kind::launch) {
+        platform->fake(device).clearLog();
+        return record.bytes;
+      }
+    return ~uint64_t(0);
+  }
+
   std::unique_ptr<FakePlatform> platform;
+  Ref<Program> program;
   std::byte* memory = nullptr;
 };
 
@@ -91,6 +111,23 @@ TEST_F(ManagedSvmTest, QueuesOfOthersMoveItToTheHost) {
     EXPECT_EQ(moves(1), (Moves{{size, true}}));
   }
   EXPECT_EQ(moves(0), Moves{});
+}
+
+// What the host had comes to the device once, in steps, and again when the host has had it.
+TEST_F(ManagedSvmTest, LaunchesBringWhatTheHostHad) {
+  constexpr size_t step = size_t(2) << 20;
+  start({sharing(FakeShares::everything), sharing(FakeShares::managed)});
+  const auto cpu = platform->queue(0), gpu = platform->queue(1);
+  EXPECT_EQ(launch(1, memory + step), size - step);
+  EXPECT_EQ(launch(1, memory), step);
+  EXPECT_EQ(launch(1, memory), 0u);
+  map(*cpu, memory + page, step / 2)->wait();
+  EXPECT_EQ(launch(1, memory), step);
+  map(*gpu, memory, size)->wait();
+  unmap(*gpu, memory)->wait();
+  EXPECT_EQ(launch(1, memory), 0u);
+  EXPECT_EQ(launch(0, memory + step), 0u);  // kernels of the CPU make it the host's
+  EXPECT_EQ(launch(1, memory), size - step);
 }
 
 // A unified device of two members, and these.

@@ -87,7 +87,7 @@ struct FakeRecord {
   uint32_t stream = 0;  // in the order of createStream(), from 0
   std::string kernel;
   port::GroupBox slice;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;                         // of launches those that are prefetched
   port::MemorySpace from = port::host_space;  // copies
   port::MemorySpace to = port::host_space;    // copies, fills and prefetches
   port::OperationStatus status = 0;

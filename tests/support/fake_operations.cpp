@@ -42,6 +42,7 @@ port::OperationStatus FakeDevice::run(const port::Launch& launch, FakeRecord& re
     if (!own || own->space != options_.memory_space)
       return violation("kernel argument in another device's memory");
   }
+  for (const port::MemoryPart& part : launch.prefetch) record.bytes += part.size;
   if (!module.library) {
     if (launch.slice.count() != 0)
       module.functions[launch.kernel]({*launch.record, launch.slice, launch.arguments});
