@@ -181,7 +181,7 @@ cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void* ptr) {
   });
 }
 
-// Any command may be using it: kernels follow pointers, and all of it is the host's memory, too.
+// Any command may be using it: kernels follow pointers, and queues of all devices copy.
 cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void* ptr) {
   return call([&] {
     Context& owner = toContext(context);
