@@ -86,8 +86,9 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
     division->split_ = experience->split(kernel, record, arguments);
   // Nobody keeps account of who has which bytes where a context has one memory for all, which may
   // not be the host's.
-  if (division->possible() && (division->split().merged().empty() ||
-                               (!queue.context().singleSpace() && division->hasRoomForCopies())))
+  if (division->possible() &&
+      (division->split().merged().empty() ||
+       (!queue.context().singleSpace() && division->hasRoomForCopies(queue.context()))))
     return division;
   experience->state().lock()->verdict.refuse();
   return nullptr;
@@ -99,7 +100,7 @@ bool Division::possible() const {
 
 // What one device could run must not fail for want of memory. Who makes the copies has the bytes as
 // they were beside them; the host has all copies.
-bool Division::hasRoomForCopies() const {
+bool Division::hasRoomForCopies(const Context& context) const {
   uint64_t objects = 0, merged = 0;
   std::vector<const Storage*> counted;
   for (const ArgumentValue& value : arguments_.values) {
@@ -113,7 +114,7 @@ bool Division::hasRoomForCopies() const {
     const port::Capabilities& device = state.member.device->capabilities();
     const bool host = device.device_class == port::DeviceClass::cpu;
     const uint64_t copies = host ? members() + 1 : 2;
-    return objects + copies * merged <= device.global_memory_bytes;
+    return objects + copies * merged <= weft::State::of(context).memoryFor(*state.member.device);
   });
 }
 

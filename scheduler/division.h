@@ -99,7 +99,7 @@ class Division {
            const port::LaunchRecord& record, std::shared_ptr<Experience> experience);
 
   bool possible() const;
-  bool hasRoomForCopies() const;
+  bool hasRoomForCopies(const Context& context) const;
   void decide();
   void decideToMeasure(Experience::State& seen);
   double timeFrom(uint64_t since);

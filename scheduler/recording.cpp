@@ -5,6 +5,7 @@
 #include <set>
 
 #include "scheduler/replay.h"
+#include "scheduler/state.h"
 
 namespace weft {
 namespace {
@@ -159,11 +160,10 @@ void Recording::giveBack(std::unique_ptr<Replay> replay) noexcept {
 Recordings makeRecordings(const Context& context, const Device& device,
                           std::span<const Ref<const RecordedWork>> works,
                           std::span<const RecordedEdge> edges) {
-  const port::Capabilities& capabilities = device.capabilities();
   const bool several = !context.singleSpace();
   std::vector<size_t> ends;
-  if (several && capabilities.memory_space != port::host_space)
-    ends = cuts(works, capabilities.global_memory_bytes);
+  if (several && device.capabilities().memory_space != port::host_space)
+    ends = cuts(works, State::of(context).memoryFor(device));
   ends.push_back(works.size());
   Recordings recordings;
   size_t begin = 0;

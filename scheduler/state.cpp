@@ -39,6 +39,14 @@ State::PerDevice& State::find(const Device& device) {
   throw Error(CL_INVALID_DEVICE, "the device is not one of the context's");
 }
 
+uint64_t State::memoryFor(const Device& device) const {
+  const port::Capabilities& c = device.capabilities();
+  const auto tickets = tickets_.lock();
+  const DeviceMemory* const memory = tickets->memoryIn(c.memory_space);
+  const uint64_t reserved = memory ? memory->reserved() : 0;
+  return c.global_memory_bytes - std::min(reserved, c.global_memory_bytes);
+}
+
 DeviceCounters& State::counters(const Device& device) { return find(device).counters; }
 
 Device* State::owner(port::MemorySpace space) const {

@@ -49,6 +49,9 @@ class State final : public ContextState {
   // Of the context. One whose last reference is gone stays until it is disposed of.
   Guarded<std::vector<Queue*>>& queues() { return queues_; }
   MemoryTraffic& memoryTraffic() { return memory_traffic_; }
+  // Bytes that memory objects may take up together where the device has its memory. Takes the
+  // ticket lock.
+  uint64_t memoryFor(const Device& device) const;
   DeviceCounters& counters(const Device& device);
   // Of the device that owns the space; null for the host's space when no device lives there.
   Device* owner(port::MemorySpace space) const;

@@ -243,6 +243,15 @@ TEST_F(MergingTest, TheCopiesOfAllObjectsFit) {
   EXPECT_TRUE(divided(*events[0]));
 }
 
+TEST_F(MergingTest, CopiesHaveToFitBesideReservedMemory) {
+  startWith(7 * bytes, 4);
+  std::shared_ptr<void> room;
+  allocateIn(*context, *platform->devices().at(0), 4 * bytes,
+             [&](std::shared_ptr<void> given) { room = std::move(given); });
+  scatterTwice();
+  EXPECT_FALSE(divided(*events[0]));
+}
+
 TEST_F(MergingTest, CopiesHaveToFitBesideWhatIsOnlyRead) {
   startWith(most_read * 2, most_read);
   scatterOnce();
