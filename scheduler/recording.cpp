@@ -20,15 +20,16 @@ class TouchedBytes {
     size_t at = access.begin;
     split(access.begin);
     split(access.end);
+    const size_t low = access.object->origin(), high = low + access.object->size();
     for (auto it = pieces_.lower_bound(at); at < access.end; ++it) {
       const size_t next = it == pieces_.end() ? access.end : std::min(it->first, access.end);
       if (at < next)
-        it = pieces_.emplace_hint(it, at, Piece{next, access.reads, access.writes});
+        it = pieces_.emplace_hint(it, at, Piece{next, access.reads, access.writes, low, high});
       else
-        it->second.then(access);
+        it->second.then(access, low, high);
       at = it->second.end;
     }
-    if (pieces_.size() > most_pieces) coarsen();
+    if (pieces_.size() > many_) coarsen();
   }
 
   void appendTo(AccessList& list) const {
@@ -47,11 +48,16 @@ class TouchedBytes {
     size_t end;
     bool reads;
     bool writes;
+    // What those are bound to that touch it: it may grow so far.
+    size_t low;
+    size_t high;
 
     // What was written first need not have been valid before, whoever reads it later.
-    void then(const Access& access) {
+    void then(const Access& access, size_t bound_low, size_t bound_high) {
       reads = reads || (access.reads && !writes);
       writes = writes || access.writes;
+      low = std::min(low, bound_low);
+      high = std::max(high, bound_high);
     }
   };
   static constexpr size_t most_pieces = 256;
@@ -66,16 +72,26 @@ class TouchedBytes {
     pieces_.emplace(at, rest);
   }
 
+  // What lies between two pieces is counted to them, and read, so that it stays as it is. But not
+  // what nobody is bound to: that may be another sub-buffer's.
   void coarsen() {
-    Piece all{pieces_.rbegin()->second.end, true, false};
-    for (const auto& [begin, piece] : pieces_) all.writes = all.writes || piece.writes;
-    const size_t begin = pieces_.begin()->first;
-    pieces_.clear();
-    pieces_.emplace(begin, all);
+    for (auto it = pieces_.begin(); std::next(it) != pieces_.end();) {
+      const auto next = std::next(it);
+      Piece &one = it->second, &other = next->second;
+      if (one.high < other.low) {
+        it = next;
+        continue;
+      }
+      one = {other.end, true, one.writes || other.writes, std::min(one.low, other.low),
+             std::max(one.high, other.high)};
+      pieces_.erase(next);
+    }
+    many_ = std::max(most_pieces, 2 * pieces_.size());
   }
 
   MemObject* object_;
   std::map<size_t, Piece> pieces_;
+  size_t many_ = most_pieces;  // it is worth trying to have fewer
 };
 
 AccessList accessesOf(std::span<const Ref<const RecordedWork>> works) {

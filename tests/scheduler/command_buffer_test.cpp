@@ -194,8 +194,32 @@ TEST_F(CommandBufferTest, WhatNeverRanChangesNothing) {
 }
 
 // The device has room for three of ten buffers.
+// However much of it there is, other parts of the object are not the command buffer's.
+TEST_F(CommandBufferTest, MovesNothingBetweenItsSubBuffers) {
+  start(false);
+  constexpr size_t part = 1024;
+  const auto root = platform->buffer(4 * part);
+  const char one = 1;
+  enqueueFill(*other, *root, &one, 1, 0, 4 * part, {})->wait();
+  const auto commands = record(queue);
+  for (const size_t origin : {size_t(0), 3 * part}) {
+    const auto own = make<Buffer>(root, CL_MEM_READ_WRITE, origin, part);
+    for (size_t at = 0; at < part; at += 2) fill(*commands, *own, 2, {}, at, 1);
+  }
+  commands->finalize();
+  EXPECT_EQ(commands->enqueue(*queue, {})->wait(), CL_COMPLETE);
+  EXPECT_LE(numbers().bytes_in, 2 * part);
+  std::vector<char> bytes(4 * part);
+  enqueueRead(*other, *root, 0, bytes.size(), bytes.data(), {})->wait();
+  EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 2), std::ptrdiff_t(part));
+  EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 1), std::ptrdiff_t(3 * part));
+}
+
 TEST_F(CommandBufferTest, AWorkingSetLargerThanTheMemory) {
-  start(false, 3);
+  start(false, 4);
+  std::shared_ptr<void> room;  // for all but three of them
+  allocateIn(platform->context(), platform->device(0), size,
+             [&](std::shared_ptr<void> given) { room = std::move(given); });
   std::vector<Ref<Buffer>> buffers;
   for (int i = 0; i < 10; ++i) buffers.push_back(platform->buffer(size));
   const auto timed = platform->queue(0, CL_QUEUE_PROFILING_ENABLE);
