@@ -87,7 +87,7 @@ constexpr InfoRow<const ArgumentInfo> argument_rows[] = {
 KernelOnDevice selectDevice(Kernel& kernel, cl_device_id handle) {
   if (!handle) {
     require(kernel.devices().size() == 1, CL_INVALID_DEVICE, "which device?");
-    return {kernel, *kernel.devices().front().device, kernel.devices().front()};
+    return {kernel, *kernel.devices().front()->device, *kernel.devices().front()};
   }
   const Device& device = toDevice(handle);
   const DeviceKernel* code = kernel.on(device);
@@ -132,7 +132,7 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint arg_index,
     const Kernel& target = toKernel(kernel);
     const auto& arguments = target.info().arguments;
     require(arg_index < arguments.size(), CL_INVALID_ARG_INDEX);
-    require(target.devices().front().build->image->argument_names,
+    require(target.devices().front()->build->image->argument_names,
             CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
     query(kernel_argument_info, arguments[arg_index], param_name, param_value_size, param_value,
           param_value_size_ret);

@@ -79,8 +79,8 @@ bool fitsLimits(const KernelInfo& info, const port::ImageLimits& limits) {
          }) <= limits.samplers;
 }
 
-std::vector<DeviceKernel> findKernel(const Program& program, const std::string& name) {
-  std::vector<DeviceKernel> found;
+std::vector<Ref<const DeviceKernel>> findKernel(const Program& program, const std::string& name) {
+  std::vector<Ref<const DeviceKernel>> found;
   bool executable = false;
   const Program::Builds builds = program.builds();
   for (size_t d = 0; d < builds.size(); ++d) {
@@ -88,12 +88,9 @@ std::vector<DeviceKernel> findKernel(const Program& program, const std::string& 
     executable = true;
     const auto index = builds[d]->image->find(name);
     if (!index) continue;
-    const KernelInfo& kernel = builds[d]->image->kernels[*index];
-    const Ref<Device>& device = program.devices()[d];
-    found.push_back({device, builds[d], *index, maxWorkGroupSize(*device, *builds[d], *index),
-                     fitsLimits(kernel, device->capabilities().image_limits)});
-    require(sameDefinition(found.front().info(), kernel), CL_INVALID_KERNEL_DEFINITION,
-            "the kernel's arguments differ between devices");
+    found.push_back(make<DeviceKernel>(program.devices()[d], builds[d], *index));
+    require(sameDefinition(found.front()->info(), found.back()->info()),
+            CL_INVALID_KERNEL_DEFINITION, "the kernel's arguments differ between devices");
   }
   require(executable, CL_INVALID_PROGRAM_EXECUTABLE, "the program is not built");
   require(!found.empty(), CL_INVALID_KERNEL_NAME, "the program has no such kernel");
@@ -101,6 +98,14 @@ std::vector<DeviceKernel> findKernel(const Program& program, const std::string& 
 }
 
 }  // namespace
+
+DeviceKernel::DeviceKernel(Ref<Device> on, std::shared_ptr<const DeviceBuild> built,
+                           uint32_t kernel)
+    : device(std::move(on)),
+      build(std::move(built)),
+      index(kernel),
+      max_group(maxWorkGroupSize(*device, *build, index)),
+      fits(fitsLimits(info(), device->capabilities().image_limits)) {}
 
 Kernel::Kernel(Ref<Program> program, const std::string& name)
     : program_(std::move(program)),
@@ -120,8 +125,8 @@ Kernel::Kernel(const Kernel& other)
 const DeviceKernel* Kernel::on(const Device& device) const {
   const auto& named = program().devices();
   for (const Device* d = &device; d; d = d->parent()) {
-    for (const DeviceKernel& kernel : devices_)
-      if (kernel.device.get() == d) return &kernel;
+    for (const Ref<const DeviceKernel>& kernel : devices_)
+      if (kernel->device.get() == d) return kernel.get();
     if (std::any_of(named.begin(), named.end(), [&](const auto& n) { return n.get() == d; }))
       return nullptr;
   }

@@ -9,17 +9,21 @@
 #include "core/argument.h"
 #include "core/handle.h"
 #include "core/image.h"
+#include "core/pool.h"
 #include "core/program.h"
 
 namespace weft {
 
-// The kernel on one device.
-struct DeviceKernel {
-  Ref<Device> device;
+// The kernel on one device. Immutable; launches keep it.
+struct DeviceKernel final : Object {
+  DeviceKernel(Ref<Device> on, std::shared_ptr<const DeviceBuild> built, uint32_t kernel);
+
+  // Not in the line of the count, which each launch writes.
+  alignas(pool::line_bytes) Ref<Device> device;
   std::shared_ptr<const DeviceBuild> build;  // keeps the module loaded
-  uint32_t index = 0;                        // into build->image->kernels
-  size_t max_group = 1;                      // CL_KERNEL_WORK_GROUP_SIZE
-  bool fits = true;  // has no more image and sampler arguments than the device takes
+  uint32_t index;                            // into build->image->kernels
+  size_t max_group;                          // CL_KERNEL_WORK_GROUP_SIZE
+  bool fits;  // has no more image and sampler arguments than the device takes
 
   const KernelInfo& info() const { return build->image->kernels[index]; }
   port::Module& module() const { return *build->module; }
@@ -37,11 +41,11 @@ class Kernel final : public HandleObject<_cl_kernel> {
   Context& context() const { return program().context(); }
   const std::string& name() const { return name_; }
   // Of the first device that has the kernel; arguments are the same on all.
-  const KernelInfo& info() const { return devices_.front().info(); }
+  const KernelInfo& info() const { return devices_.front()->info(); }
   // Null when the program has no executable with this kernel for the device. A sub-device that the
   // program does not name uses its parent's.
   const DeviceKernel* on(const Device& device) const;
-  const std::vector<DeviceKernel>& devices() const { return devices_; }
+  const std::vector<Ref<const DeviceKernel>>& devices() const { return devices_; }
 
   // clSetKernelArg, with all its checks. Throws CL_INVALID_ARG_INDEX, _VALUE, _SIZE,
   // CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER, CL_INVALID_DEVICE_QUEUE.
@@ -85,7 +89,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
 
   Program::Attachment program_;
   std::string name_;
-  std::vector<DeviceKernel> devices_;
+  std::vector<Ref<const DeviceKernel>> devices_;
   std::vector<Slot> slots_;
   std::vector<const void*> svm_pointers_, usm_pointers_;
 };

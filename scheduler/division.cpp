@@ -61,8 +61,7 @@ struct Reads {
 Division::Division(Queue& queue, const DeviceKernel& kernel, ArgumentSet arguments,
                    const port::LaunchRecord& record, std::shared_ptr<Experience> experience)
     : device_(queue.device()),
-      build_(kernel.build),
-      index_(kernel.index),
+      kernel_(&kernel),
       arguments_(std::move(arguments)),
       record_(record),
       experience_(std::move(experience)) {
@@ -305,7 +304,7 @@ void Division::decide() {
   const uint64_t blocks = split_->blocks();
   const auto seen = experience_->state().lock();
   records_ = seen->launches < recorded_first || seen->launches % recorded_later == 0;
-  if (records_) key_ = keyOf(*build_, index_, record_);
+  if (records_) key_ = keyOf(*kernel_->build, kernel_->index, record_);
   learns_ = mode != Mode::random;
   for (size_t i = 0; i < members(); ++i) members_[i].unit_ns = seen->unit_ns[i];
   if (mode == Mode::random) {

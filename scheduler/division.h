@@ -44,8 +44,7 @@ class Division {
   void begin();
 
   const partition::Split& split() const { return *split_; }
-  const std::shared_ptr<const DeviceBuild>& build() const { return build_; }
-  uint32_t kernel() const { return index_; }
+  const Ref<const DeviceKernel>& kernel() const { return kernel_; }
   const ArgumentSet& arguments() const { return arguments_; }
   const port::LaunchRecord& record() const { return record_; }
   const MemberKernel& member(size_t index) const { return members_[index].member; }
@@ -118,8 +117,7 @@ class Division {
   std::unique_ptr<partition::Policy> onOne(size_t member) const;
 
   Device& device_;
-  std::shared_ptr<const DeviceBuild> build_;
-  uint32_t index_;
+  Ref<const DeviceKernel> kernel_;
   ArgumentSet arguments_;
   port::LaunchRecord record_;
   std::shared_ptr<Experience> experience_;

@@ -10,7 +10,7 @@ namespace weft {
 // A line for each launch, for people: who ran how many blocks, for how long, done how long after
 // the launch could begin, in microseconds.
 void Division::tell(double nanoseconds) const {
-  std::string text = "weft: " + build_->image->kernels[index_].name + ": ";
+  std::string text = "weft: " + kernel_->info().name + ": ";
   text += mode_ == partition::Verdict::Mode::alone ? "alone " : "together ";
   if (ran_again_) text += "and again ";
   const auto append = [&](const char* before, double ns) {

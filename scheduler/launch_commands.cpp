@@ -116,7 +116,7 @@ LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDR
   // "... if the number of read-only image args used in kernel exceed the
   // CL_DEVICE_MAX_READ_IMAGE_ARGS value for device", and so for the others.
   require(code->fits, CL_OUT_OF_RESOURCES, "more images or samplers than the device takes");
-  LaunchWork launch{code->build, code->index, kernel.arguments(), {}};
+  LaunchWork launch{Ref<const DeviceKernel>(code), kernel.arguments(), {}};
   ArgumentSet& arguments = launch.arguments;
   const port::Capabilities& device = queue.device().capabilities();
   checkMemory(arguments, device);
@@ -151,7 +151,7 @@ Ref<Event> enqueueWork(Queue& queue, cl_command_type type, LaunchWork&& launch, 
     return enqueueCommand<LaunchCommand>(after, queue, type, LaunchWork(launch));
   };
   if (balances(queue)) {
-    const DeviceKernel code{Ref<Device>(&queue.device()), launch.build, launch.index};
+    const DeviceKernel& code = *launch.kernel;
     const auto experience = Experience::of({queue.device(), code, launch.record}, code);
     if (auto split = enqueueSplit(waits, queue, type, code, experience, launch.arguments,
                                   launch.record, whole))

@@ -26,8 +26,7 @@ class Part final : public LaunchCommand {
   Part(SplitLaunch& whole, std::shared_ptr<Division> division, Queue& queue, cl_command_type type,
        size_t member, const Slice& slice, Place place)
       : LaunchCommand(queue, type,
-                      LaunchWork{division->build(), division->kernel(), division->arguments(),
-                                 division->record()}),
+                      LaunchWork{division->kernel(), division->arguments(), division->record()}),
         whole_(&whole),
         division_(std::move(division)),
         merging_(place == Place::copies ? division_->merging() : nullptr),

@@ -121,7 +121,7 @@ double WholeLaunch::items() const {
 void WholeLaunch::recall() {
   if (std::exchange(experience_->state().lock()->recalled, true)) return;
   const LaunchWork& work = launch();
-  const auto key = keyOf(*work.build, work.index, work.record);
+  const auto key = keyOf(*work.kernel->build, work.kernel->index, work.record);
   for (size_t i = 0; i < members().size(); ++i) {
     const auto time = Knowledge::get().store.kernelTime(key, keyOf(*members()[i].device),
                                                         static_cast<uint64_t>(items()));
@@ -267,7 +267,7 @@ void WholeLaunch::learn() noexcept {
 
 void WholeLaunch::record(double nanoseconds) const {
   const LaunchWork& work = launch();
-  Knowledge::get().store.recordKernel(keyOf(*work.build, work.index, work.record),
+  Knowledge::get().store.recordKernel(keyOf(*work.kernel->build, work.kernel->index, work.record),
                                       keyOf(*members()[member_].device),
                                       static_cast<uint64_t>(items()), nanoseconds);
 }

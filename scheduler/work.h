@@ -138,15 +138,14 @@ bool mayWrite(const ArgumentInfo& argument);
 using LaunchArguments = pool::Vector<port::LaunchArgument>;
 
 struct LaunchWork {
-  std::shared_ptr<const DeviceBuild> build;
-  uint32_t index;
+  Ref<const DeviceKernel> kernel;
   ArgumentSet arguments;
   port::LaunchRecord record;
 
   // The launch of `kernel` on the queue's device. Throws as enqueueLaunch() does.
   static LaunchWork check(const Queue& queue, const Kernel& kernel, const NDRange& range);
 
-  const KernelInfo& info() const { return build->image->kernels[index]; }
+  const KernelInfo& info() const { return kernel->info(); }
   port::GroupBox wholeBox() const;
   void accesses(AccessList& list) const;
   // The kernel's code on a device.
@@ -154,7 +153,7 @@ struct LaunchWork {
     port::Module& module;
     uint32_t kernel;
   };
-  Code code() const { return {*build->module, index}; }
+  Code code() const { return {kernel->module(), kernel->index}; }
   // Points at `record` and at the arguments, for which there is `room`: empty, or with the memory
   // and the offset of those that have other memory than their objects'.
   port::Operation::Work make(port::MemorySpace space, Code code, const port::GroupBox& box,
@@ -164,7 +163,7 @@ struct LaunchWork {
   std::vector<port::MemoryPart> noteMoves(const Device& device) const;
   void drop() {
     arguments.clear();
-    build = nullptr;
+    kernel = nullptr;
   }
 };
 
