@@ -37,7 +37,7 @@ class ArgumentValue {
 
   void clear() noexcept {
     if (isLong()) pool::release(long_bytes_, size_);
-    memory_ = nullptr;
+    MemObject::giveUp(std::move(memory_));
     kind_ = Kind::unset;
   }
 

@@ -293,6 +293,11 @@ void MemObject::addDestructorCallback(DestructorCallback callback, void* user) {
   destructors_.with([&](auto& list) { list.push_back({callback, user}); });
 }
 
+void MemObject::onLastHandleReleased() noexcept {
+  given_up_.store(true, std::memory_order_relaxed);
+  ReleaseBatch::reclaim(*this);
+}
+
 void MemObject::dispose() noexcept {
   weak_.clear();
   reap(this, [](Object* object) { static_cast<MemObject*>(object)->destroy(); });

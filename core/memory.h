@@ -9,6 +9,8 @@
 #include "core/context.h"
 #include "core/guarded.h"
 #include "core/handle.h"
+#include "core/pool.h"
+#include "core/release_batch.h"
 #include "core/weak.h"
 
 namespace weft {
@@ -132,6 +134,13 @@ class MemObject : public HandleObject<_cl_mem> {
   // The storage of the root, shared by all that was made from it.
   Storage& storage() const { return *storage_; }
 
+  // Of a command that has ended: gives the reference up, as a ReleaseBatch does while the
+  // application has the object.
+  static void giveUp(Ref<MemObject> reference) noexcept {
+    if (reference && !reference->given_up_.load(std::memory_order_relaxed))
+      ReleaseBatch::give(std::move(reference));
+  }
+
   // What a kernel keeps of its arguments.
   const Weak<MemObject>& weak() const { return weak_.handle(); }
 
@@ -162,6 +171,7 @@ class MemObject : public HandleObject<_cl_mem> {
   // The bytes [offset, offset + size) of `parent`.
   MemObject(Ref<MemObject> parent, cl_mem_object_type type, cl_mem_flags flags, size_t offset,
             size_t size, std::vector<cl_mem_properties> properties = {});
+  void onLastHandleReleased() noexcept override;
   void dispose() noexcept override;
 
  private:
@@ -172,8 +182,10 @@ class MemObject : public HandleObject<_cl_mem> {
     void* user;
   };
 
-  Ref<Context> context_;
+  // Not in the line of the count, which each command writes.
+  alignas(pool::line_bytes) Ref<Context> context_;
   Ref<MemObject> parent_;
+  std::atomic<bool> given_up_{false};  // by the application
   cl_mem_object_type type_;
   cl_mem_flags flags_;
   size_t size_;

@@ -21,6 +21,8 @@ class Object {
   void retainUnshared() const noexcept {
     references_.store(references_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  // Has nobody else a reference? For who has one.
+  bool isUnique() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
   // Takes a reference unless the last one is already gone. Only while the object's memory is known
   // to be there (core/weak.h).
   bool tryRetain() const noexcept {
@@ -30,8 +32,8 @@ class Object {
         return true;
     return false;
   }
-  void release() const noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+  void release(uint32_t count = 1) const noexcept {
+    if (references_.fetch_sub(count, std::memory_order_acq_rel) == count)
       const_cast<Object*>(this)->dispose();
   }
 

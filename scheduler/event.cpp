@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/reaper.h"
+#include "core/release_batch.h"
 #include "profiling/clock.h"
 #include "scheduler/callback_thread.h"
 #include "scheduler/queue.h"
@@ -75,7 +76,10 @@ Event::Event(Context& context, Queue* queue, cl_command_type type, cl_int initia
 
 Event::~Event() {
   delete callbacks_.load(std::memory_order_acquire);
-  if (!queue_) context_->release();
+  if (queue_)
+    ReleaseBatch::give(std::move(queue_));
+  else
+    context_->release();
 }
 
 Edge& Event::newEdge() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/reaper.h"
+#include "core/release_batch.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
 #include "scheduler/state.h"
@@ -125,6 +126,7 @@ void Queue::onLastHandleReleased() noexcept {
   // Nothing can be enqueued any more; commands in flight keep the queue, not the other way round.
   const Tail tail = tail_.with([](Tail& tail) { return std::exchange(tail, {}); });
   if (tail.epoch) tail.epoch->close();
+  ReleaseBatch::reclaim(*this);
 }
 
 void Queue::dispose() noexcept {

@@ -92,7 +92,9 @@ class Queue final : public HandleObject<_cl_command_queue> {
   void onLastHandleReleased() noexcept override;
   void dispose() noexcept override;
 
-  Ref<Context> context_;
+  // What all commands look at is not in a line that each of them writes: that of the count, or that
+  // of the tail.
+  alignas(pool::line_bytes) Ref<Context> context_;
   Ref<Device> device_;
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
@@ -108,7 +110,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
 
   std::unique_ptr<port::Stream> stream_;
   std::vector<MemberStream> member_streams_;  // parallel to the device's members
-  Guarded<Tail> tail_;
+  alignas(pool::line_bytes) Guarded<Tail> tail_;
   Guarded<Ref<Queue>> inner_;
 };
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/kernel.h"
+#include "core/release_batch.h"
 #include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
@@ -47,7 +48,10 @@ struct CopyWork {
   port::Operation::Work make(port::MemorySpace space) const {
     return port::Copy{source.in(space), destination.in(space), region};
   }
-  void drop() { source.object = destination.object = nullptr; }
+  void drop() {
+    MemObject::giveUp(std::move(source.object));
+    MemObject::giveUp(std::move(destination.object));
+  }
 };
 
 struct FillWork {
@@ -58,7 +62,7 @@ struct FillWork {
   void accesses(AccessList& list) const;
   // Points at the pattern.
   port::Operation::Work make(port::MemorySpace space) const;
-  void drop() { object_ = nullptr; }
+  void drop() { MemObject::giveUp(std::move(object_)); }
 
  private:
   size_t begin() const { return object_->origin() + layout_.offset(); }
@@ -163,7 +167,7 @@ struct LaunchWork {
   std::vector<port::MemoryPart> noteMoves(const Device& device) const;
   void drop() {
     arguments.clear();
-    kernel = nullptr;
+    ReleaseBatch::give(std::move(kernel));
   }
 };
 

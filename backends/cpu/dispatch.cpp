@@ -10,6 +10,7 @@
 #include "backends/cpu/locality.h"
 #include "backends/cpu/stream.h"
 #include "core/error.h"
+#include "core/release_batch.h"
 
 namespace weft::cpu {
 namespace {
@@ -145,6 +146,7 @@ Executor::Drained Executor::drain(StreamCore& stream, Runner& runner,
     }
     stream.pop();
     considerWaking(runner, operation);
+    if (!runner.hot) ReleaseBatch::flush();
     const bool turn_over = !runner.hot || count % turn == 0;
     if (!execute(stream, operation, runner)) return Drained::yielded;
     if (!stream.drop()) {
@@ -174,6 +176,7 @@ Executor::Drained Executor::drainOne(StreamCore& stream, Runner& runner, bool as
   else
     stream.release();
   considerWaking(runner, operation);
+  if (!runner.hot) ReleaseBatch::flush();
   // The owner keeps its stream until the operation has finished.
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete)
   execute(stream, operation, runner);

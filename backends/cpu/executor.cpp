@@ -8,6 +8,7 @@
 #include "backends/cpu/clock.h"
 #include "backends/cpu/stream.h"
 #include "core/error.h"
+#include "core/release_batch.h"
 
 namespace weft::cpu {
 namespace {
@@ -111,6 +112,7 @@ void* Executor::threadMain(void* argument) noexcept {
 }
 
 void Executor::work(Worker& worker) noexcept {
+  const ReleaseBatch batch;
   for (;;) {
     const Task task = acquire(worker);
     if (task.stream) {
@@ -151,6 +153,7 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
     setHot(worker.runner, false);
     if (searches) {
       lock.native().unlock();
+      ReleaseBatch::flush();
       spin();
       lock.native().lock();
       spun = true;
@@ -198,6 +201,7 @@ bool Executor::isForUs() const noexcept {
 
 // A job, joined; nullptr when there is a stream to fetch, or for a while there was nothing.
 Job* Executor::linger(const Worker& worker) noexcept {
+  ReleaseBatch::flush();
   const bool last = lingering_.fetch_add(1, std::memory_order_relaxed) + 1 == width();
   const auto sent = [&] { return guest_.load(std::memory_order_relaxed) == worker.runner.seat; };
   Job* joined = nullptr;
@@ -229,6 +233,7 @@ bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
   lock->sleepers.push_back(&worker);
   countIdle(*lock);
   lock.native().unlock();
+  ReleaseBatch::flush();
   const timespec tick{0, tick_ns};
   bool woken = wait(worker, timed ? &tick : nullptr);
   lock.native().lock();
