@@ -178,7 +178,8 @@ float __weft_own_atan2_float(float y, float x) {
   // Equal also where there is no quotient: both are zero or infinite.
   float t = small == large ? 1.0f : small / large;
   t = large == 0.0f ? 0.0f : t;
-  const float v = arc_tangent(t);
+  // What atan2pi says of infinities and of zeros is exact: of 1 this has to be the nearest number.
+  const float v = t == 1.0f ? 0.5f * PI2_1 : arc_tangent(t);
   const float turned = steep != left ? -v : v;
   const float high = steep ? PI2_1 : left ? PI_HI : 0.0f;
   const float low = steep ? PI2_2 : left ? PI_LO : 0.0f;

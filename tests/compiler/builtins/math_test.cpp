@@ -184,6 +184,20 @@ TYPED_TEST(Math, SignsOfZero) {
   }
 }
 
+// "atan2pi ( +-infinity, +infinity ) returns +-0.25", and so on: these are no roundings.
+TYPED_TEST(Math, AnglesOfInfinities) {
+  using T = typename TypeParam::T;
+  const T infinity = std::numeric_limits<T>::infinity();
+  std::vector<T> y(array_elements, 1), x(array_elements, 1);
+  const T angles[] = {0.25, -0.25, 0.75, -0.75, 0.5, -0.5, 1, -1};
+  const T ys[] = {infinity, -infinity, infinity, -infinity, infinity, -infinity, 1, -1};
+  const T xs[] = {infinity, infinity, -infinity, -infinity, 1, -1, -infinity, -infinity};
+  std::copy(std::begin(ys), std::end(ys), y.begin());
+  std::copy(std::begin(xs), std::end(xs), x.begin());
+  const auto turns = runArrays<T, T, T>(this->program(), "atan2pi", all_widths, y, x);
+  for (size_t i = 0; i < std::size(angles); ++i) EXPECT_EQ(turns[i], angles[i]) << i;
+}
+
 TYPED_TEST(Math, SecondResults) {
   using T = typename TypeParam::T;
   const std::vector<T> x = argumentValues<T>(0);
