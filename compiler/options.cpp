@@ -48,7 +48,8 @@ constexpr Row rows[] = {
     {"-cl-single-precision-constant", Value::none, compiling, Effect::frontend},
     // "Intended as a performance hint": denormals cost little, and are kept.
     {"-cl-denorms-are-zero", Value::none, anywhere, Effect::ignore, &Options::denorms_are_zero},
-    {"-cl-fp32-correctly-rounded-divide-sqrt", Value::none, compiling, Effect::frontend},
+    {"-cl-fp32-correctly-rounded-divide-sqrt", Value::none, compiling, Effect::frontend,
+     &Options::exact_divisions},
     {"-cl-opt-disable", Value::none, compiling, Effect::ignore, &Options::optimise, false},
     {"-cl-strict-aliasing", Value::none, compiling, Effect::ignore},
     {"-cl-uniform-work-group-size", Value::none, compiling, Effect::frontend},

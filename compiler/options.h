@@ -26,6 +26,7 @@ struct Options {
   bool unsafe_math = false;
   bool finite_math = false;
   bool relaxed_math = false;
+  bool exact_divisions = false;
   std::string error;  // what is wrong, for the build log; empty: nothing
 };
 

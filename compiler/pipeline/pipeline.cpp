@@ -51,7 +51,7 @@ class Run {
   void fail(const std::string& message) { answer_.result.log += "error: " + message + "\n"; }
 
   std::unique_ptr<llvm::Module> compileSource() {
-    FrontendResult result = job_.intermediate ? spirv::runFrontend(job_, context_)
+    FrontendResult result = job_.intermediate ? spirv::runFrontend(job_, options_, context_)
                                               : runFrontend(job_, options_, context_);
     answer_.files = std::move(result.files);
     answer_.result.log += result.log;

@@ -6,6 +6,6 @@
 
 namespace weft::compiler::spirv {
 
-FrontendResult runFrontend(const Job& job, llvm::LLVMContext& context);
+FrontendResult runFrontend(const Job& job, const Options& options, llvm::LLVMContext& context);
 
 }  // namespace weft::compiler::spirv
