@@ -1,4 +1,5 @@
 // Streams: order, overlap, what an operation is told, failures.
+#include <deque>
 #include <random>
 #include <thread>
 
@@ -375,15 +376,19 @@ TEST_P(StreamContract, StreamsMayGoWithTheirLastOperation) {
 }
 
 TEST_P(StreamContract, EndsAreToldWhileSomebodyPolls) {
-  TestLaunch launch(*module, kernelIndex("busy"), 512);
-  auto memory = device->allocate(512 * 4, 128);
-  launch.value(20'000).memory(memory.get());
   for (const auto order : {port::Order::in_order, port::Order::unordered}) {
     auto queue = stream(order);
     queue->poll();  // of nothing
+    std::vector<std::unique_ptr<port::Memory>> memory;
+    std::deque<TestLaunch> launches;
     Operations operations;
-    for (int i = 0; i < 40; ++i)
+    for (int i = 0; i < 40; ++i) {
+      // Unordered operations would add to the same elements at once.
+      memory.push_back(device->allocate(512 * 4, 128));
+      TestLaunch& launch = launches.emplace_back(*module, kernelIndex("busy"), 512);
+      launch.value(20'000).memory(memory.back().get());
       queue->submit(*operations.emplace_back(std::make_unique<TestOperation>(launch.whole())));
+    }
     queue->flush();
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     for (const auto& operation : operations)
