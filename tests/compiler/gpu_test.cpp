@@ -267,6 +267,15 @@ TEST_F(GpuTest, DivisionsAndRootsAreAsExactAsTheProgramAsks) {
   EXPECT_EQ(count(exact, "rsqrt.approx.f32"), 1) << exact;  // has bounds of its own
 }
 
+// The driver takes abs.s32's result for positive where it converts it, the least int's too.
+TEST_F(GpuTest, RoundingIntsToFloatsTakesNoMagnitude) {
+  for (const std::string mode : {"_rtz", "_rtp", "_rtn"}) {
+    const std::string text = ptx(
+        "kernel void f(global float* a, global int* b) { *a = convert_float" + mode + "(*b); }\n");
+    EXPECT_TRUE(contains(text, "cvt.rn.f32.s32") && !contains(text, "abs.s32")) << text;
+  }
+}
+
 TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   const std::string sum = "kernel void f(global float* a, int n) { float s = 0;\n";
   const std::string body = "for (int i = 0; i < n; ++i) s += a[i] * a[i + n]; a[0] = s; }\n";

@@ -54,41 +54,35 @@
   __attribute__((overloadable, const)) T##n weft_saturate_##T##n(S##n)                   \
       __asm("llvm.fpto" s "i.sat." V "i" #B "." V "f" #FB);
 
-// Conversions to floating point, one scalar function for each inexact pair and mode. `magnitude`
-// rounds to nearest first; one step corrects it where the mode wants the other neighbour.
-#define DEFINE_DIRECTED(T, TI, U, LIMIT)                                                 \
-  INLINE T directed_##T##_##U(U magnitude, bool up, bool down) {                         \
-    const T nearest = (T)magnitude;                                                      \
-    const bool past = nearest >= LIMIT;                                                  \
-    const U back = past ? (U)0 : (U)nearest;                                             \
-    const bool above = past || back > magnitude;                                         \
-    const bool below = !past && back < magnitude;                                        \
-    const TI step = (up && below ? 1 : 0) - (down && above ? 1 : 0);                     \
-    return AS(T, AS(TI, nearest) + step);                                                \
-  }
-DEFINE_DIRECTED(float, int, uint, 0x1p32f)
-DEFINE_DIRECTED(float, int, ulong, 0x1p64f)
-DEFINE_DIRECTED(double, long, ulong, 0x1p64)
+// Conversions to floating point, one scalar function for each inexact pair and mode: rounded to
+// nearest first, one step corrects it where the mode wants the other neighbour. Nothing is made of
+// a magnitude: NVIDIA's driver gives that of the least int the wrong sign (abs.s32, cvt.rn.f32.u32).
 
-#define DEFINE_DIRECTED_MODES(T, S, U, NEGATIVE)                                         \
+// Whether the nearest number is above x (1) or below it (-1).
+#define DEFINE_DIRECTED_MODES(T, TI, S, LIMIT)                                           \
+  INLINE TI off_##T##_##S(S x, T nearest) {                                              \
+    const bool past = nearest >= LIMIT;                                                  \
+    const S back = past ? (S)0 : (S)nearest;                                             \
+    return past || back > x ? 1 : back < x ? -1 : 0;                                     \
+  }                                                                                      \
   INLINE T round_##T##_##S##_rtz(S x) {                                                  \
-    const T r = directed_##T##_##U(NEGATIVE ? (U)0 - (U)x : (U)x, false, true);          \
-    return NEGATIVE ? -r : r;                                                            \
+    const T r = (T)x;                                                                    \
+    return AS(T, AS(TI, r) - (off_##T##_##S(x, r) == (x < 0 ? -1 : 1) ? 1 : 0));         \
   }                                                                                      \
   INLINE T round_##T##_##S##_rtp(S x) {                                                  \
-    const T r = directed_##T##_##U(NEGATIVE ? (U)0 - (U)x : (U)x, !NEGATIVE, NEGATIVE);  \
-    return NEGATIVE ? -r : r;                                                            \
+    const T r = (T)x;                                                                    \
+    return AS(T, AS(TI, r) + (off_##T##_##S(x, r) < 0 ? (x < 0 ? -1 : 1) : 0));          \
   }                                                                                      \
   INLINE T round_##T##_##S##_rtn(S x) {                                                  \
-    const T r = directed_##T##_##U(NEGATIVE ? (U)0 - (U)x : (U)x, NEGATIVE, !NEGATIVE);  \
-    return NEGATIVE ? -r : r;                                                            \
+    const T r = (T)x;                                                                    \
+    return AS(T, AS(TI, r) - (off_##T##_##S(x, r) > 0 ? (x < 0 ? -1 : 1) : 0));          \
   }
-DEFINE_DIRECTED_MODES(float, uint, uint, false)
-DEFINE_DIRECTED_MODES(float, int, uint, (x < 0))
-DEFINE_DIRECTED_MODES(float, ulong, ulong, false)
-DEFINE_DIRECTED_MODES(float, long, ulong, (x < 0))
-DEFINE_DIRECTED_MODES(double, ulong, ulong, false)
-DEFINE_DIRECTED_MODES(double, long, ulong, (x < 0))
+DEFINE_DIRECTED_MODES(float, int, uint, 0x1p32f)
+DEFINE_DIRECTED_MODES(float, int, int, 0x1p31f)
+DEFINE_DIRECTED_MODES(float, int, ulong, 0x1p64f)
+DEFINE_DIRECTED_MODES(float, int, long, 0x1p63f)
+DEFINE_DIRECTED_MODES(double, long, ulong, 0x1p64)
+DEFINE_DIRECTED_MODES(double, long, long, 0x1p63)
 
 // One step away from zero is +1 on the bits, towards zero -1, whatever the sign.
 INLINE float step_float(float x, bool away) { return as_float(as_int(x) + (away ? 1 : -1)); }
