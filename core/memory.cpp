@@ -1,5 +1,7 @@
 #include "core/memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -16,6 +18,14 @@ constexpr size_t host_alignment = 128;  // the largest OpenCL data type, long16
 constexpr size_t page_bytes = 4096;
 
 size_t wholePages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
+
+std::atomic<uint64_t> host_shares{0};
+
+uint64_t physicalBytes() {
+  static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  return bytes;
+}
 
 // Host memory for contexts none of whose devices lives in the host's memory space.
 class HostMemory final : public port::Memory {
@@ -115,6 +125,14 @@ std::unique_ptr<port::Memory> allocateForCopies(const Context& context, const po
 
 }  // namespace
 
+HostShare::~HostShare() { host_shares -= bytes_; }
+
+void HostShare::take(uint64_t bytes) {
+  bytes_ = bytes;
+  require((host_shares += bytes) <= physicalBytes(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
+          "more shared memory than the host has memory");
+}
+
 Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
                  Placement placement)
     : context_(context),
@@ -137,6 +155,7 @@ Storage::~Storage() {
 // Devices with memory of their own share only whole pages.
 std::unique_ptr<port::Memory> Storage::allocateInPlace(port::Device* host) {
   const size_t bytes = wholePages(bytes_);
+  host_share_.take(bytes);
   Device* const source = placement_ == Placement::managed ? managedSource(context_) : nullptr;
   if (auto managed = source ? allocateManaged(*source, bytes) : nullptr) {
     managed_by_ = source;

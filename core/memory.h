@@ -32,6 +32,22 @@ enum class Placement : uint8_t {
   managed,
 };
 
+// Of the host's memory, for what all devices use in place: who makes that need not look at how much
+// there is before it is touched. Released with the object.
+class HostShare {
+ public:
+  HostShare() = default;
+  ~HostShare();
+  HostShare(const HostShare&) = delete;
+  HostShare& operator=(const HostShare&) = delete;
+  // Once. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE where the process would have more than the
+  // machine.
+  void take(uint64_t bytes);
+
+ private:
+  uint64_t bytes_ = 0;
+};
+
 // The bytes of a root memory object: at most one allocation per memory space, made on first use.
 // Thread-safe. An allocation, once made, stays at its address until it is taken back or the Storage
 // is destroyed.
@@ -89,6 +105,7 @@ class Storage {
   bool initialised_on_host_;
   Placement placement_;
   Device* managed_by_ = nullptr;
+  HostShare host_share_;
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
   Guarded<std::vector<Allocation>> allocations_;
   Guarded<std::vector<WriteClaim>> write_claims_;

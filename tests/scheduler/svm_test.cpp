@@ -3,6 +3,7 @@
 #include "core/svm.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -111,6 +112,24 @@ TEST_F(ManagedSvmTest, QueuesOfOthersMoveItToTheHost) {
     EXPECT_EQ(moves(1), (Moves{{size, true}}));
   }
   EXPECT_EQ(moves(0), Moves{});
+}
+
+// Drivers give more, until it is touched.
+TEST_F(ManagedSvmTest, IsNoMoreThanTheHostHas) {
+  start({sharing(FakeShares::managed)});
+  const size_t most = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGE_SIZE)) / 5 * 3;
+  SvmTable& table = platform->context().svm();
+  for (int i = 0; i < 2; ++i) {
+    std::byte* const large = table.allocate(most);
+    EXPECT_NE(large, nullptr);
+    try {
+      table.allocate(most);
+      ADD_FAILURE() << "more than there is";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    }
+    table.free(large);
+  }
 }
 
 // What the host had comes to the device once, in steps, and again when the host has had it.
