@@ -128,9 +128,17 @@ std::unique_ptr<port::Memory> allocateForCopies(const Context& context, const po
 HostShare::~HostShare() { host_shares -= bytes_; }
 
 void HostShare::take(uint64_t bytes) {
-  bytes_ = bytes;
-  require((host_shares += bytes) <= physicalBytes(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
-          "more shared memory than the host has memory");
+  const auto fits = [&] {
+    uint64_t others = host_shares;
+    do {
+      if (bytes > physicalBytes() || others > physicalBytes() - bytes) return false;
+    } while (!host_shares.compare_exchange_weak(others, others + bytes));
+    bytes_ = bytes;
+    return true;
+  };
+  if (fits()) return;
+  awaitReaper();  // what has ended may not be given back yet
+  require(fits(), CL_MEM_OBJECT_ALLOCATION_FAILURE, "more shared memory than the host has memory");
 }
 
 Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,

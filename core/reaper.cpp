@@ -1,5 +1,6 @@
 #include "core/reaper.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -9,6 +10,8 @@ namespace weft {
 namespace {
 
 thread_local int depth = 0;
+
+constexpr std::chrono::seconds longest_wait{2};
 
 struct Doomed {
   Object* object;
@@ -34,23 +37,38 @@ class Reaper {
     changed_.notify_one();
   }
 
+  void await() {
+    std::unique_lock lock(mutex_);
+    if (!started_ || std::this_thread::get_id() == thread_) return;
+    const uint64_t all = ended_ + doomed_.size() + (busy_ ? 1 : 0);
+    idle_.wait_for(lock, longest_wait, [&] { return ended_ >= all; });
+  }
+
  private:
   void run() {
     std::unique_lock lock(mutex_);
+    thread_ = std::this_thread::get_id();
     for (;;) {
       changed_.wait(lock, [this] { return !doomed_.empty(); });
       const Doomed next = doomed_.front();
       doomed_.pop_front();
+      busy_ = true;
       lock.unlock();
       next.destroy(next.object);
       lock.lock();
+      busy_ = false;
+      ++ended_;
+      idle_.notify_all();
     }
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_, idle_;
   std::deque<Doomed> doomed_;
+  uint64_t ended_ = 0;
+  bool busy_ = false;
   bool started_ = false;
+  std::thread::id thread_;
 };
 
 }  // namespace
@@ -58,11 +76,15 @@ class Reaper {
 RuntimeScope::RuntimeScope() noexcept { ++depth; }
 RuntimeScope::~RuntimeScope() { --depth; }
 
+bool inRuntimeScope() noexcept { return depth > 0; }
+
 void reap(Object* object, void (*destroy)(Object* object)) noexcept {
   if (depth == 0)
     destroy(object);
   else
     Reaper::instance().add({object, destroy});
 }
+
+void awaitReaper() noexcept { Reaper::instance().await(); }
 
 }  // namespace weft

@@ -16,7 +16,14 @@ class RuntimeScope {
   RuntimeScope& operator=(const RuntimeScope&) = delete;
 };
 
+// Is one alive on this thread?
+bool inRuntimeScope() noexcept;
+
 // Calls destroy(object): at once, or on the reaper's thread inside a RuntimeScope.
 void reap(Object* object, void (*destroy)(Object* object)) noexcept;
+
+// Returns when what was handed to the reaper's thread before has ended, or after two seconds: what
+// ends may call the application. At once on that thread.
+void awaitReaper() noexcept;
 
 }  // namespace weft

@@ -51,10 +51,13 @@ class MemoryTraffic {
   class Visit;
   void enter() noexcept { threads_.fetch_add(1, std::memory_order_acq_rel); }
   void leave() noexcept {
+    departures_.fetch_add(1, std::memory_order_acq_rel);
     threads_.fetch_sub(1, std::memory_order_acq_rel);
     threads_.notify_all();
   }
   bool busy() const noexcept { return threads_.load(std::memory_order_acquire) > 0; }
+  // How often one has left.
+  uint64_t departures() const noexcept { return departures_.load(std::memory_order_acquire); }
   // Until one has entered or left, if there are any. The caller is none of them.
   void waitForOthers() const noexcept {
     if (const uint32_t seen = threads_.load(std::memory_order_acquire))
@@ -63,6 +66,7 @@ class MemoryTraffic {
 
  private:
   std::atomic<uint32_t> threads_{0};
+  std::atomic<uint64_t> departures_{0};
 };
 
 class MemoryTraffic::Visit {

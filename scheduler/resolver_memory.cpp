@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/reaper.h"
 #include "scheduler/enqueue.h"
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
@@ -44,14 +45,18 @@ bool isMissed(const Residency& residency, port::MemorySpace space,
   return true;
 }
 
+struct Room {
+  std::shared_ptr<void> reserved;  // null when there is not enough
+  bool released = false;           // something went for it
+};
+
 // Room for `bytes` within the limit, for which what is idle goes, of so many bytes `at_least` if
-// there are; null when there is not enough. Of what somebody would miss nothing goes: the caller
-// cannot wait for it to be written back.
-std::shared_ptr<void> takeRoom(State& state, port::MemorySpace space, uint64_t bytes,
-                               uint64_t at_least) {
+// there are. Of what somebody would miss nothing goes: the caller cannot wait for it to be written
+// back.
+Room takeRoom(State& state, port::MemorySpace space, uint64_t bytes, uint64_t at_least) {
   Taken taken;
   std::vector<Ref<MemObject>> dirty;
-  std::shared_ptr<void> room;
+  Room room;
   {
     const auto tickets = state.tickets().lock();
     DeviceMemory& memory = *tickets->memoryIn(space);
@@ -64,12 +69,13 @@ std::shared_ptr<void> takeRoom(State& state, port::MemorySpace space, uint64_t b
       idle.push_back(residency);
       free += residency->storage().size();
     }
-    if (free < shortage || (at_least > 0 && free == 0)) return nullptr;
+    if (free < shortage || (at_least > 0 && free == 0)) return room;
     for (Residency* residency : idle) takeFrom(state, memory, *residency, taken);
-    if (memory.shortage(bytes) == 0) room = memory.reserve(bytes);
-    if (!taken.empty()) state.memoryTraffic().enter();
+    if (memory.shortage(bytes) == 0) room.reserved = memory.reserve(bytes);
+    room.released = !taken.empty();
+    if (room.released) state.memoryTraffic().enter();
   }
-  if (taken.empty()) return room;
+  if (!room.released) return room;
   taken.clear();
   state.memoryTraffic().leave();
   return room;
@@ -94,14 +100,22 @@ void allocateIn(const Context& context, const Device& device, size_t bytes,
   State& state = State::of(context);
   MemoryTraffic& traffic = state.memoryTraffic();
   uint64_t at_least = 0;
-  for (;;) {
-    auto room = takeRoom(state, device.capabilities().memory_space, bytes, at_least);
-    const bool has_room = room != nullptr;
-    if (has_room && isAllocated(allocate, std::move(room), traffic)) return;
+  for (bool ended = false;;) {
+    uint64_t departures = traffic.departures();
+    Room room = takeRoom(state, device.capabilities().memory_space, bytes, at_least);
+    const bool has_room = room.reserved != nullptr;
+    if (has_room && isAllocated(allocate, std::move(room.reserved), traffic)) return;
+    departures += room.released + has_room;  // this thread's
     const bool others = traffic.busy();
-    require(has_room || others, CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device's memory is full");
+    const bool changed = others || traffic.departures() != departures;
+    // What ended is given back by another thread, of which its traffic may not tell yet.
+    if (!has_room && !changed && !std::exchange(ended, true)) {
+      awaitReaper();
+      continue;
+    }
+    require(has_room || changed, CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device's memory is full");
     if (others) traffic.waitForOthers();
-    at_least = others ? 0 : bytes;
+    at_least = changed ? 0 : bytes;
   }
 }
 
