@@ -6,6 +6,7 @@
 
 #include "core/opencl_version.h"
 #include "core/pixel_image.h"
+#include "core/release_batch.h"
 #include "core/sampler.h"
 
 namespace weft {
@@ -121,6 +122,11 @@ Kernel::Kernel(const Kernel& other)
       slots_(other.slots_),
       svm_pointers_(other.svm_pointers_),
       usm_pointers_(other.usm_pointers_) {}
+
+// Whoever has ended launches of it has done with the code.
+Kernel::~Kernel() {
+  for (const Ref<const DeviceKernel>& kernel : devices_) ReleaseBatch::reclaim(*kernel);
+}
 
 const DeviceKernel* Kernel::on(const Device& device) const {
   const auto& named = program().devices();

@@ -76,7 +76,7 @@ class Kernel final : public HandleObject<_cl_kernel> {
     Weak<DeviceQueue> queue;
   };
 
-  ~Kernel() override = default;
+  ~Kernel() override;
   // Of an argument that takes an address, emptied.
   Slot& pointerSlot(cl_uint index);
   void setLocal(Slot& slot, size_t size, const void* value);

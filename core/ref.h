@@ -32,6 +32,7 @@ class Object {
         return true;
     return false;
   }
+  // So many references, which the caller has.
   void release(uint32_t count = 1) const noexcept {
     if (references_.fetch_sub(count, std::memory_order_acq_rel) == count)
       const_cast<Object*>(this)->dispose();

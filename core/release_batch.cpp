@@ -1,8 +1,9 @@
 #include "core/release_batch.h"
 
-#include <algorithm>
 #include <array>
+#include <cassert>
 #include <mutex>
+#include <utility>
 
 #include "core/reaper.h"
 
@@ -29,14 +30,13 @@ struct alignas(64) Batch {
   bool open = false;
   uint32_t given = 0;  // since the last flush
   Batch* next = nullptr;
-
-  void release(size_t place) noexcept {
-    const uint64_t entry = entries[place].exchange(0, std::memory_order_acquire);
-    if (entry == 0) return;
-    const RuntimeScope scope;
-    objectOf(entry)->release(countOf(entry));
-  }
 };
+
+void release(uint64_t entry) noexcept {
+  if (entry == 0) return;
+  const RuntimeScope scope;
+  objectOf(entry)->release(countOf(entry));
+}
 
 Batch& current() noexcept {
   static thread_local constinit Batch batch;
@@ -58,15 +58,16 @@ Open& all() noexcept {
 
 ReleaseBatch::ReleaseBatch() noexcept {
   Batch& batch = current();
+  assert(!batch.open);
   const std::lock_guard lock(all().mutex);
   batch.open = true;
   batch.next = std::exchange(all().first, &batch);
 }
 
 ReleaseBatch::~ReleaseBatch() {
-  flush();
   Batch& batch = current();
-  batch.open = false;
+  batch.open = false;  // what ends now gives up its own references at once
+  flush();
   const std::lock_guard lock(all().mutex);
   Batch** link = &all().first;
   while (*link != &batch) link = &(*link)->next;
@@ -76,26 +77,29 @@ ReleaseBatch::~ReleaseBatch() {
 void ReleaseBatch::add(const Object& object) noexcept {
   Batch& batch = current();
   if (!batch.open) return object.release();
-  if (++batch.given >= most_references) flush();
-  size_t free = most_objects;
+  if (batch.given >= most_references) flush();
+  ++batch.given;
+  size_t place = batch.given % most_objects;
   for (size_t i = 0; i < most_objects; ++i) {
     uint64_t entry = batch.entries[i].load(std::memory_order_relaxed);
     // It may be reclaimed just now.
     if (entry != 0 && objectOf(entry) == &object &&
         batch.entries[i].compare_exchange_strong(entry, entry + 1, std::memory_order_release))
       return;
-    if (entry == 0) free = i;
+    if (entry == 0) place = i;
   }
-  if (free == most_objects) batch.release(free = batch.given % most_objects);
-  batch.entries[free].store(entryOf(object), std::memory_order_release);
+  release(batch.entries[place].exchange(entryOf(object), std::memory_order_acq_rel));
 }
+
+bool ReleaseBatch::holdsAny() noexcept { return current().given != 0; }
 
 void ReleaseBatch::flush() noexcept {
   Batch& batch = current();
-  if (batch.given == 0) return;
-  batch.given = 0;
-  for (size_t i = 0; i < most_objects; ++i)
-    if (batch.entries[i].load(std::memory_order_relaxed) != 0) batch.release(i);
+  // What ends may give up more.
+  while (std::exchange(batch.given, 0) != 0)
+    for (std::atomic<uint64_t>& place : batch.entries)
+      if (place.load(std::memory_order_relaxed) != 0)
+        release(place.exchange(0, std::memory_order_acquire));
 }
 
 void ReleaseBatch::reclaim(const Object& object) noexcept {

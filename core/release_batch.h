@@ -24,6 +24,8 @@ class ReleaseBatch {
   static void give(Ref<T> reference) noexcept {
     if (const Object* const object = reference.detach()) add(*object);
   }
+  // Was anything kept back on this thread since it last flushed?
+  static bool holdsAny() noexcept;
   // Gives up what was kept back on this thread. What ends thereby ends as within a RuntimeScope.
   static void flush() noexcept;
   // Gives up what any thread has kept back of the object, of which the caller has a reference: so

@@ -354,6 +354,7 @@ void Executor::runJob(Job& job, Runner& runner) noexcept {
 }
 
 void Executor::takePart(Job& job, Runner& runner) noexcept {
+  ReleaseBatch::flush();
   wakeHelpers(job);
   // An application thread works in the place of the worker whose PU it is on.
   if (!runner.executor) welcomeGuest();

@@ -136,6 +136,13 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
     const Task task = takeTask(*lock);
     fetching_.store(false, std::memory_order_relaxed);
     const bool found = task.stream || task.job;
+    // Before others count on this worker: what ends may unload code.
+    if (!found && ReleaseBatch::holdsAny()) {
+      lock.native().unlock();
+      ReleaseBatch::flush();
+      lock.native().lock();
+      continue;
+    }
     const bool searches = !found && !spun && (!lock->searcher || lock->searcher == &worker) &&
                           lingering_.load(std::memory_order_relaxed) == 0;
     if (searches != (lock->searcher == &worker)) {
@@ -153,7 +160,6 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
     setHot(worker.runner, false);
     if (searches) {
       lock.native().unlock();
-      ReleaseBatch::flush();
       spin();
       lock.native().lock();
       spun = true;
@@ -233,7 +239,6 @@ bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
   lock->sleepers.push_back(&worker);
   countIdle(*lock);
   lock.native().unlock();
-  ReleaseBatch::flush();
   const timespec tick{0, tick_ns};
   bool woken = wait(worker, timed ? &tick : nullptr);
   lock.native().lock();

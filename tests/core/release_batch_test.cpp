@@ -55,6 +55,44 @@ TEST_F(ReleaseBatchTest, KeepsFew) {
   EXPECT_TRUE(shared->isUnique());
 }
 
+// However many there were.
+TEST_F(ReleaseBatchTest, FlushesAll) {
+  const auto shared = object();
+  for (int count = 1; count < 300; ++count) {
+    {
+      const ReleaseBatch batch;
+      for (int i = 0; i < count; ++i) ReleaseBatch::give(Ref<Counted>(shared));
+      EXPECT_TRUE(ReleaseBatch::holdsAny());
+      ReleaseBatch::flush();
+      EXPECT_FALSE(ReleaseBatch::holdsAny());
+      ASSERT_TRUE(shared->isUnique()) << count;
+      for (int i = 0; i < count; ++i) ReleaseBatch::give(Ref<Counted>(shared));
+    }
+    ASSERT_TRUE(shared->isUnique()) << count;
+  }
+}
+
+// What ends gives up references, too.
+TEST_F(ReleaseBatchTest, KeepsWhatIsGivenWhileItReleases) {
+  struct Chain final : Object {
+    ~Chain() override { ReleaseBatch::give(std::move(next)); }
+    Ref<Object> next;
+  };
+  {
+    const ReleaseBatch batch;
+    for (int n = 0; n < 20; ++n) {
+      Ref<Object> chain = object();
+      for (int i = 0; i < 10; ++i) {
+        auto link = make<Chain>();
+        link->next = std::move(chain);
+        chain = std::move(link);
+      }
+      ReleaseBatch::give(std::move(chain));
+    }
+  }
+  EXPECT_EQ(ended, 20);
+}
+
 TEST_F(ReleaseBatchTest, OthersReclaim) {
   const ReleaseBatch batch;
   auto shared = object();
@@ -94,9 +132,6 @@ TEST_F(ReleaseBatchTest, NoneIsLostAndNoneGivenTwice) {
   for (std::thread& giver : givers) giver.join();
   for (auto& place : offered)
     if (Counted* const left = place.exchange(nullptr)) left->release();
-  // Some end on the reaper's thread.
-  for (int i = 0; ended < rounds && i < 5000; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(ended, rounds);
 }
 
