@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "core/reaper.h"
-#include "core/release_batch.h"
 #include "profiling/clock.h"
 #include "scheduler/callback_thread.h"
 #include "scheduler/queue.h"
@@ -77,7 +76,7 @@ Event::Event(Context& context, Queue* queue, cl_command_type type, cl_int initia
 Event::~Event() {
   delete callbacks_.load(std::memory_order_acquire);
   if (queue_)
-    ReleaseBatch::give(std::move(queue_));
+    Queue::giveUp(std::move(queue_));
   else
     context_->release();
 }
@@ -212,7 +211,8 @@ void Event::tell(Edge* edge, cl_int status) noexcept {
 void Event::wake() noexcept { futex(status_, FUTEX_WAKE, INT32_MAX); }
 
 cl_int Event::poll() noexcept {
-  if (!done() && queue_) queue_->stream().poll();
+  // Not from what a driver calls: it must not be called there.
+  if (!done() && queue_ && !inRuntimeScope()) queue_->poll();
   return status();
 }
 

@@ -63,7 +63,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   // On profiling::now()'s clock; 0: nobody has reckoned it.
   virtual uint64_t expectedEnd() const noexcept { return 0; }
 
-  // As status(), which the queue's device is asked for before.
+  // status(), after asking the queue's device for ends that it can tell at once.
   cl_int poll() noexcept;
 
   // Blocks until done; returns status(). Runs commands that this one waits for on the calling

@@ -101,6 +101,12 @@ void Queue::flush() {
     if (port::Stream* const made = entry.made.load(std::memory_order_acquire)) made->flush();
 }
 
+void Queue::poll() noexcept {
+  stream_->poll();
+  for (const MemberStream& entry : member_streams_)
+    if (port::Stream* const made = entry.made.load(std::memory_order_acquire)) made->poll();
+}
+
 void Queue::finish() {
   flush();
   if (outOfOrder()) {
@@ -122,7 +128,13 @@ void Queue::finishAll(const Context& context) {
   for (const Ref<Queue>& queue : live) queue->finish();
 }
 
+void Queue::giveUp(Ref<Queue> reference) noexcept {
+  if (!reference->given_up_.load(std::memory_order_relaxed))
+    ReleaseBatch::give(std::move(reference));
+}
+
 void Queue::onLastHandleReleased() noexcept {
+  given_up_.store(true, std::memory_order_relaxed);
   // Nothing can be enqueued any more; commands in flight keep the queue, not the other way round.
   const Tail tail = tail_.with([](Tail& tail) { return std::exchange(tail, {}); });
   if (tail.epoch) tail.epoch->close();

@@ -60,6 +60,8 @@ class Queue final : public HandleObject<_cl_command_queue> {
   uint64_t fenceGroup() const { return fence_group_; }
 
   void flush();
+  // Has ends told that can be told at once, on whichever device its commands are.
+  void poll() noexcept;
   // Blocks until everything enqueued before the call has completed.
   void finish();
 
@@ -76,6 +78,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
 
  private:
   friend class Command;
+  friend class Event;
   friend class MarkerCommand;
   enum class Ordering : uint8_t { command, marker, barrier };
 
@@ -89,12 +92,16 @@ class Queue final : public HandleObject<_cl_command_queue> {
   // the command before it in an in-order queue.
   Ref<Event> order(Command& command, Ordering ordering, bool has_wait_list);
   void startEpoch(Tail& tail, Command& marker);
+  // Of a command that has ended: gives the reference up, as a ReleaseBatch does while the
+  // application has the queue.
+  static void giveUp(Ref<Queue> reference) noexcept;
   void onLastHandleReleased() noexcept override;
   void dispose() noexcept override;
 
   // What all commands look at is not in a line that each of them writes: that of the count, or that
   // of the tail.
   alignas(pool::line_bytes) Ref<Context> context_;
+  std::atomic<bool> given_up_{false};  // by the application
   Ref<Device> device_;
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;

@@ -14,8 +14,10 @@ constexpr port::Nanoseconds query_interval = 2'000, busy_query_interval = 60'000
 // How often somebody who polls asks the runtime, and the most ends told at once.
 constexpr port::Nanoseconds poll_interval = 1'000;
 constexpr unsigned most_polled = 16;
-// How long a submission may take, and how soon who polls comes again.
+// How long a submission may take.
 constexpr port::Nanoseconds submission_time = 10'000;
+// How soon who polls comes again.
+constexpr port::Nanoseconds polling_pause = 10'000;
 // How long the completion thread leaves it to those who submit to make a mark, and stays awake for
 // one: what it asks of the runtime would cost them a wait for the runtime's locks.
 constexpr port::Nanoseconds longest_open = 1'000'000;
@@ -56,7 +58,7 @@ bool StreamCore::somebodySubmits(port::Nanoseconds now) const noexcept {
 }
 
 bool StreamCore::somebodyPolls(port::Nanoseconds now) const noexcept {
-  return now < polled_.load(std::memory_order_relaxed) + submission_time;
+  return now < polled_.load(std::memory_order_relaxed) + polling_pause;
 }
 
 void StreamCore::poll() noexcept {
@@ -66,6 +68,7 @@ void StreamCore::poll() noexcept {
     return;
   polled_.store(now, std::memory_order_relaxed);
   const Current current(api, context->device);
+  if (current.status() != success) return;
   for (unsigned i = 0; i < most_polled && completeOldest(Ask::always);) ++i;
 }
 
