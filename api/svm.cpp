@@ -64,6 +64,7 @@ bool overlap(const void* a, const void* b, size_t size) {
 }  // namespace
 
 void requireHostAccess(const Queue& queue, const void* pointer) {
+  if (!queue.context().svm().hidesAny()) return;
   const Ref<SvmAllocation> allocation = queue.context().svm().find(pointer);
   require(!allocation || !allocation->home(), CL_INVALID_VALUE, "not the host's memory");
 }

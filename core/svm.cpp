@@ -57,7 +57,8 @@ SvmAllocation::SvmAllocation(Context& context, size_t bytes, UsmTraits traits)
       storage_.in(device->capabilities().memory_space);
 }
 
-// A unified device has its first member's memory, but kernels of it run on any.
+// A unified device has its first member's memory. Which of its members runs a kernel is not known
+// yet, so all have to reach it.
 bool SvmAllocation::usableBy(const Device& device) const {
   if (!own_) return true;
   if (const auto& members = device.members(); !members.empty())
@@ -83,6 +84,7 @@ size_t SvmAllocation::unmap(const void* pointer) {
 }
 
 void SvmAllocation::takeFromHost(size_t begin, size_t end, Ranges& taken) {
+  const size_t before = taken.size();
   auto with_devices = with_devices_.lock();
   for (size_t step = begin / step_bytes; step < stepsOf(end); ++step) {
     if ((*with_devices)[step]) continue;
@@ -94,6 +96,19 @@ void SvmAllocation::takeFromHost(size_t begin, size_t end, Ranges& taken) {
     else
       taken.emplace_back(first, last);
   }
+  if (taken.size() > before)
+    in_vain_ = 0;
+  else
+    noteInVain();
+}
+
+void SvmAllocation::leaveHost(size_t begin, size_t end) {
+  auto with_devices = with_devices_.lock();
+  const size_t last = end == size() ? stepsOf(end) : end / step_bytes;
+  for (size_t step = stepsOf(begin); step < last; ++step) {
+    host_steps_ -= !(*with_devices)[step];
+    (*with_devices)[step] = true;
+  }
 }
 
 void SvmAllocation::giveToHost(size_t begin, size_t end) {
@@ -102,6 +117,7 @@ void SvmAllocation::giveToHost(size_t begin, size_t end) {
     host_steps_ += (*with_devices)[step];
     (*with_devices)[step] = false;
   }
+  in_vain_ = 0;
 }
 
 // Giving memory back may call a driver.
@@ -112,6 +128,7 @@ void SvmAllocation::dispose() noexcept {
 std::byte* SvmTable::allocate(size_t bytes, UsmTraits traits) {
   auto made = make<SvmAllocation>(context_, bytes, std::move(traits));
   std::byte* const begin = made->begin();
+  if (made->home()) hidden_.fetch_add(1, std::memory_order_relaxed);
   allocations_.with([&](auto& map) { map.emplace(begin, std::move(made)); });
   return begin;
 }
@@ -126,6 +143,7 @@ bool SvmTable::free(const void* begin, Sort sort) {
     return taken;
   });
   if (!freed) return false;
+  if (freed->home()) hidden_.fetch_sub(1, std::memory_order_relaxed);
   freed->context_ = Ref<Context>(&context_);
   return true;
 }

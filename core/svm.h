@@ -63,17 +63,23 @@ class SvmAllocation final : public Object {
   }
   // The host is going to use `size` bytes from `pointer` on until it has unmapped as often.
   void map(const void* pointer, size_t size);
-  // How many of them there are; 0: it was not mapped.
+  // The most bytes that were mapped there; 0: it was not mapped.
   size_t unmap(const void* pointer);
   // Of managed memory, as far as is known: is any of it with the host, and is all of it?
   bool isWithHost() const { return host_steps_.load(std::memory_order_relaxed) > 0; }
   bool isAllWithHost() const {
     return host_steps_.load(std::memory_order_relaxed) == stepsOf(size());
   }
-  // What a step holds that the host has goes to a device. Appends those of [begin, end), as ranges
+  // Who looked found nothing there so often that it is not worth while, until the host is given
+  // more.
+  bool isSought() const { return in_vain_.load(std::memory_order_relaxed) < most_in_vain; }
+  void noteInVain() { in_vain_.fetch_add(1, std::memory_order_relaxed); }
+  // All steps of the host's that [begin, end) has a part in go to a device: appends them, as ranges
   // of bytes.
   using Ranges = std::vector<std::pair<size_t, size_t>>;
   void takeFromHost(size_t begin, size_t end, Ranges& taken);
+  // [begin, end) has gone to a device; of steps that it has a part in the rest has not.
+  void leaveHost(size_t begin, size_t end);
   void giveToHost(size_t begin, size_t end);
   // Is [pointer, pointer + size) inside? `pointer` is.
   bool holds(const void* pointer, size_t size) const {
@@ -84,6 +90,7 @@ class SvmAllocation final : public Object {
   friend class SvmTable;
   void dispose() noexcept override;
   static constexpr size_t step_bytes = size_t(2) << 20;
+  static constexpr uint32_t most_in_vain = 8;
   static size_t stepsOf(size_t bytes) { return (bytes + step_bytes - 1) / step_bytes; }
 
   Ref<Context> context_;  // once the context's table does not hold the allocation any more
@@ -98,6 +105,7 @@ class SvmAllocation final : public Object {
   Guarded<std::map<const void*, Mapped>> mapped_;
   Guarded<std::vector<bool>> with_devices_;  // by steps
   std::atomic<size_t> host_steps_;
+  std::atomic<uint32_t> in_vain_{0};
 };
 
 // The allocations of a context. Thread-safe.
@@ -111,9 +119,12 @@ class SvmTable {
   bool free(const void* begin, Sort sort = Sort::svm);
   // The allocation that holds the byte at `pointer`, or null.
   Ref<SvmAllocation> find(const void* pointer) const;
+  // Is any of them in memory of a device's own?
+  bool hidesAny() const { return hidden_.load(std::memory_order_relaxed) > 0; }
 
  private:
   Context& context_;
+  std::atomic<size_t> hidden_{0};
   Guarded<std::map<const std::byte*, Ref<SvmAllocation>>> allocations_;
 };
 

@@ -108,7 +108,7 @@ class SvmMigrateCommand final : public Command {
     const port::Capabilities& c = device.capabilities();
     Device* const by = own.storage().managedBy();
     if (by && by->capabilities().managed_group == c.managed_group) return &device;
-    if (by && (to_host_ || (asked && port::hasProcessors(c)))) return by;
+    if (by && !by->port().lost() && (to_host_ || (asked && port::hasProcessors(c)))) return by;
     return asked && port::hasProcessors(c) ? &device : nullptr;
   }
   // What a map takes, an unmap gives back.
@@ -127,11 +127,10 @@ class SvmMigrateCommand final : public Command {
       const size_t offset = moved.bytes ? allocation.offsetOf(held_[moved.held].address()) : 0;
       const bool whole = moved.bytes == 0 || moved.bytes == allocation.size();
       const size_t end = whole ? allocation.size() : offset + moved.bytes;
-      SvmAllocation::Ranges taken;
       if (to_host_)
         allocation.giveToHost(offset, end);
       else
-        allocation.takeFromHost(offset, end, taken);
+        allocation.leaveHost(offset, end);
       parts_.push_back({memory, offset, whole ? memory->size() : moved.bytes});
     }
     if (!parts_.empty()) work = port::Prefetch{parts_, to_host_};

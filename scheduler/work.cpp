@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "core/access_evaluation.h"
 #include "core/pixel_image.h"
@@ -11,6 +12,12 @@ namespace {
 
 // Of less it makes no difference where it is.
 constexpr size_t least_moved = size_t(256) << 10;
+
+size_t bytesOf(const std::vector<TouchedRange>& touched) {
+  return std::accumulate(
+      touched.begin(), touched.end(), size_t{0},
+      [](size_t sum, const TouchedRange& range) { return sum + range.end - range.begin; });
+}
 
 bool hasMemory(ArgumentKind kind) { return isAddress(kind) || kind == ArgumentKind::image; }
 
@@ -143,26 +150,35 @@ std::vector<port::MemoryPart> LaunchWork::noteMoves(const Device& device) const 
   std::vector<port::MemoryPart> parts;
   std::vector<TouchedRange> touched;
   SvmAllocation::Ranges taken;
+  // Where it might not stay, the device had better fetch what it needs as it needs it.
+  uint64_t room = c.global_memory_bytes / 4;
   for (size_t i = 0; i < arguments.values.size(); ++i) {
     const void* const pointer = arguments.values[i].shared();
     SvmAllocation* const own = pointer ? arguments.allocationOf(pointer) : nullptr;
     const Device* const by = own ? own->storage().managedBy() : nullptr;
     if (!by || own->size() < least_moved) continue;
     const bool moves = by->capabilities().managed_group == c.managed_group;
-    if (moves ? !own->isWithHost() : own->isAllWithHost()) continue;
+    if (moves ? !own->isWithHost() || !own->isSought() : own->isAllWithHost()) continue;
     const size_t offset = own->offsetOf(pointer);
     touched.clear();
     taken.clear();
     evaluation.touched(info().arguments[i], own->size() - offset, touched);
+    // As it is where nobody knows what a kernel touches. Of an application's pool that is too much.
+    const bool is_rest = offset > 0 && touched.size() == 1 && touched.front().begin == 0 &&
+                         touched.front().end == own->size() - offset;
+    if (moves && (is_rest || std::min(bytesOf(touched), own->size()) > room)) {
+      own->noteInVain();
+      continue;
+    }
     for (const TouchedRange& range : touched)
       if (moves)
         own->takeFromHost(offset + range.begin, offset + range.end, taken);
       else
         own->giveToHost(offset + range.begin, offset + range.end);
-    // Where it might not stay, the device had better fetch what it needs as it needs it.
-    if (own->size() > c.global_memory_bytes / 4) continue;
-    for (const auto& [begin, end] : taken)
+    for (const auto& [begin, end] : taken) {
       parts.push_back({own->storage().find(c.memory_space), begin, end - begin});
+      room -= std::min<uint64_t>(room, end - begin);
+    }
   }
   return parts;
 }

@@ -137,16 +137,29 @@ TEST_F(ManagedSvmTest, LaunchesBringWhatTheHostHad) {
   constexpr size_t step = size_t(2) << 20;
   start({sharing(FakeShares::everything), sharing(FakeShares::managed)});
   const auto cpu = platform->queue(0), gpu = platform->queue(1);
-  EXPECT_EQ(launch(1, memory + step), size - step);
-  EXPECT_EQ(launch(1, memory), step);
+  EXPECT_EQ(launch(1, memory), size);
   EXPECT_EQ(launch(1, memory), 0u);
   map(*cpu, memory + page, step / 2)->wait();
   EXPECT_EQ(launch(1, memory), step);
   map(*gpu, memory, size)->wait();
   unmap(*gpu, memory)->wait();
   EXPECT_EQ(launch(1, memory), 0u);
+  // Half of a step went back, and the rest of it is where it was.
+  map(*gpu, memory + page, step / 2)->wait();
+  unmap(*gpu, memory + page)->wait();
+  EXPECT_EQ(launch(1, memory), step);
   EXPECT_EQ(launch(0, memory + step), 0u);  // kernels of the CPU make it the host's
   EXPECT_EQ(launch(1, memory), size - step);
+}
+
+// Where nobody knows what a kernel touches, it may be little of a pool; and after some such
+// launches nobody looks any more, until the host was given some of it.
+TEST_F(ManagedSvmTest, LaunchesLeavePoolsAlone) {
+  start({sharing(FakeShares::managed)});
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(launch(0, memory + page), 0u);
+  EXPECT_EQ(launch(0, memory), 0u);
+  map(*platform->queue(0), memory, size)->wait();
+  EXPECT_EQ(launch(0, memory), size);
 }
 
 // A unified device of two members, and these.

@@ -92,6 +92,22 @@ TEST_P(ManagedTest, PrefetchesToEitherSide) {
   }
 }
 
+// Before the kernel; what is no such memory stays where it is.
+TEST_P(ManagedTest, LaunchesPrefetchWhatTheyAreTold) {
+  const auto own = device->allocate(bytes, 128);
+  const port::MemoryPart parts[] = {{memory.get(), 0, bytes}, {own.get(), 0, bytes}};
+  const bool counted = GetParam() == Subject::software;
+  const int before = counted ? softwareGpuFaults().prefetches.load() : 0;
+  GpuLaunchCase launch(*module, "add_one", {count, 1, 1}, {64, 1, 1});
+  port::Launch told = launch.memory(memory.get()).whole();
+  told.prefetch = parts;
+  run(*stream, told);
+  EXPECT_EQ(values[9], 10u);
+  if (counted) {
+    EXPECT_EQ(softwareGpuFaults().prefetches, before + 1);
+  }
+}
+
 TEST_P(ManagedTest, FailsWhereThereIsNone) {
   if (GetParam() != Subject::software) GTEST_SKIP() << "software GPUs have so much and no more";
   try {
