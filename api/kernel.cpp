@@ -68,7 +68,7 @@ void setExecInfo(Kernel& kernel, cl_kernel_exec_info name, size_t size, const vo
     case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
       requireUsm(kernel.context());
       return kernel.setUsmPointers(pointerList(size, value));
-    // All of it is always where kernels find it that can, asked for or not.
+    // Kernels that can reach it find it in place, asked for or not.
     case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:

@@ -85,10 +85,12 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
     division->split_ = experience->split(kernel, record, arguments);
   // Nobody keeps account of who has which bytes where a context has one memory for all, which may
   // not be the host's.
-  if (division->possible() &&
-      (division->split().merged().empty() ||
-       (!queue.context().singleSpace() && division->hasRoomForCopies(queue.context()))))
-    return division;
+  if (division->possible()) {
+    if (division->split().merged().empty()) return division;
+    // There may be room for the next one.
+    if (!queue.context().singleSpace())
+      return division->hasRoomForCopies(queue.context()) ? division : nullptr;
+  }
   experience->state().lock()->verdict.refuse();
   return nullptr;
 }

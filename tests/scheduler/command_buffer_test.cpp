@@ -193,7 +193,6 @@ TEST_F(CommandBufferTest, WhatNeverRanChangesNothing) {
   EXPECT_EQ(contents(*a), std::vector<char>(size, 5));
 }
 
-// The device has room for three of ten buffers.
 // However much of it there is, other parts of the object are not the command buffer's.
 TEST_F(CommandBufferTest, MovesNothingBetweenItsSubBuffers) {
   start(false);
@@ -215,6 +214,7 @@ TEST_F(CommandBufferTest, MovesNothingBetweenItsSubBuffers) {
   EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 1), std::ptrdiff_t(3 * part));
 }
 
+// The device has room for three of ten buffers.
 TEST_F(CommandBufferTest, AWorkingSetLargerThanTheMemory) {
   start(false, 4);
   std::shared_ptr<void> room;  // for all but three of them
