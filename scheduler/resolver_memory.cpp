@@ -111,6 +111,7 @@ void allocateIn(const Context& context, const Device& device, size_t bytes,
     // What ended is given back by another thread, of which its traffic may not tell yet.
     if (!has_room && !changed && !std::exchange(ended, true)) {
       awaitReaper();
+      at_least = 0;
       continue;
     }
     require(has_room || changed, CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device's memory is full");
