@@ -1,6 +1,7 @@
 // The order of commands: specification 5.13, and what is submitted when.
 #include <gtest/gtest.h>
 
+#include "core/reaper.h"
 #include "tests/scheduler/fake_platform.h"
 
 namespace weft::test {
@@ -161,6 +162,20 @@ TEST_F(QueueTest, LostDeviceLosesItsCommandsAndNothingHangs) {
   EXPECT_LT(first->status(), 0);
   EXPECT_LT(second->status(), 0);
   EXPECT_LT(third->status(), 0);
+}
+
+// But not on a thread that a driver may have lent, nor of what is known.
+TEST_F(QueueTest, WhoAsksForAStatusPolls) {
+  const auto event = fill(*in_order);
+  EXPECT_EQ(event->poll(), CL_SUBMITTED);
+  EXPECT_EQ(fake.polls(), 1u);
+  {
+    const RuntimeScope scope;
+    EXPECT_EQ(event->poll(), CL_SUBMITTED);
+  }
+  fake.finishAll();
+  EXPECT_EQ(event->poll(), CL_COMPLETE);
+  EXPECT_EQ(fake.polls(), 1u);
 }
 
 TEST_F(QueueTest, FinishWaitsForEverything) {

@@ -102,6 +102,7 @@ class FakeStream final : public port::Stream {
   }
   void submit(port::Operation& operation) noexcept override { device_.submit(index_, operation); }
   void flush() noexcept override {}
+  void poll() noexcept override { ++device_.polls_; }
 
  private:
   FakeDevice& device_;

@@ -143,6 +143,7 @@ class FakeDevice final : public port::Device, public port::ManagedMemorySource {
   void clearLog();
   unsigned violations() const { return violations_; }
   size_t failures() const { return failures_; }  // operations that ended so
+  size_t polls() const { return polls_; }        // of any stream
   uint64_t allocatedBytes() const { return allocated_; }
   FakeClock& clock() { return *options_.clock; }
 
@@ -217,6 +218,7 @@ class FakeDevice final : public port::Device, public port::ManagedMemorySource {
   std::function<void()> releasing_;
   std::atomic<unsigned> violations_{0};
   std::atomic<size_t> failures_{0};
+  std::atomic<size_t> polls_{0};
   std::atomic<uint64_t> allocated_{0};
   std::vector<std::thread> threads_;
 };
