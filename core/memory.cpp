@@ -1,7 +1,5 @@
 #include "core/memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -10,6 +8,7 @@
 #include "core/ports/shared_memory.h"
 #include "core/reaper.h"
 #include "core/svm.h"
+#include "core/system.h"
 
 namespace weft {
 namespace {
@@ -20,12 +19,6 @@ constexpr size_t page_bytes = 4096;
 size_t wholePages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 std::atomic<uint64_t> host_shares{0};
-
-uint64_t physicalBytes() {
-  static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                            static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
-  return bytes;
-}
 
 // Host memory for contexts none of whose devices lives in the host's memory space.
 class HostMemory final : public port::Memory {
@@ -128,10 +121,11 @@ std::unique_ptr<port::Memory> allocateForCopies(const Context& context, const po
 HostShare::~HostShare() { host_shares -= bytes_; }
 
 void HostShare::take(uint64_t bytes) {
+  static const uint64_t limit = physicalMemoryBytes();
   const auto fits = [&] {
     uint64_t others = host_shares;
     do {
-      if (bytes > physicalBytes() || others > physicalBytes() - bytes) return false;
+      if (bytes > limit || others > limit - bytes) return false;
     } while (!host_shares.compare_exchange_weak(others, others + bytes));
     bytes_ = bytes;
     return true;

@@ -12,9 +12,9 @@
 #include "backends/cpu/memory.h"
 #include "backends/cpu/module.h"
 #include "backends/cpu/stream.h"
-#include "backends/cpu/system.h"
 #include "backends/cpu/target.h"
 #include "core/error.h"
+#include "core/system.h"
 
 namespace weft::cpu {
 namespace {

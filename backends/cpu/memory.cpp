@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "backends/cpu/mappings.h"
-#include "backends/cpu/system.h"
 #include "core/error.h"
 #include "core/guarded.h"
+#include "core/system.h"
 
 namespace weft::cpu {
 namespace {

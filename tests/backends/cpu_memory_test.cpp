@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "backends/cpu/memory.h"
-#include "backends/cpu/system.h"
 #include "core/error.h"
+#include "core/system.h"
 
 namespace weft::test {
 namespace {
@@ -111,7 +111,7 @@ TEST(CpuMemory, KeptPagesAreGivenUpBeforeMemoryIsRefused) {
   const std::byte* const before = cpu::allocateMemory(bytes, alignment)->host();
   ASSERT_TRUE(isMapped(before));
   // All that there is, of which the system itself has some.
-  EXPECT_THROW(cpu::allocateMemory(cpu::physicalMemoryBytes(), alignment), Error);
+  EXPECT_THROW(cpu::allocateMemory(physicalMemoryBytes(), alignment), Error);
   EXPECT_FALSE(isMapped(before));
 }
 

@@ -1,4 +1,4 @@
-#include "backends/cpu/system.h"
+#include "core/system.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace weft::cpu {
+namespace weft {
 namespace {
 
 // The value after `key` and a colon, in files like /proc/cpuinfo and /proc/meminfo.
@@ -79,4 +79,4 @@ uint64_t availableMemoryBytes() {
   return available;
 }
 
-}  // namespace weft::cpu
+}  // namespace weft

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace weft::cpu {
+namespace weft {
 
 struct ProcessorInfo {
   std::string model;   // e.g. "Intel(R) Xeon(R) Processor @ 2.50GHz"
@@ -19,4 +19,4 @@ uint64_t physicalMemoryBytes();
 // What of it is free now.
 uint64_t availableMemoryBytes();
 
-}  // namespace weft::cpu
+}  // namespace weft
