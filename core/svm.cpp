@@ -84,8 +84,8 @@ size_t SvmAllocation::unmap(const void* pointer) {
 }
 
 void SvmAllocation::takeFromHost(size_t begin, size_t end, Ranges& taken) {
-  const size_t before = taken.size();
   auto with_devices = with_devices_.lock();
+  const size_t before = host_steps_;
   for (size_t step = begin / step_bytes; step < stepsOf(end); ++step) {
     if ((*with_devices)[step]) continue;
     (*with_devices)[step] = true;
@@ -96,7 +96,7 @@ void SvmAllocation::takeFromHost(size_t begin, size_t end, Ranges& taken) {
     else
       taken.emplace_back(first, last);
   }
-  if (taken.size() > before)
+  if (host_steps_ < before)
     in_vain_ = 0;
   else
     noteInVain();

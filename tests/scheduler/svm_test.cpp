@@ -162,6 +162,21 @@ TEST_F(ManagedSvmTest, LaunchesLeavePoolsAlone) {
   EXPECT_EQ(launch(0, memory), size);
 }
 
+// What goes on where the range before it ends is found, too.
+TEST_F(ManagedSvmTest, NeighbouringRangesAreNotInVain) {
+  constexpr size_t step = size_t(2) << 20, steps = 12;
+  start({sharing(FakeShares::managed)});
+  std::byte* const large = platform->context().svm().allocate(steps * step);
+  {
+    const auto own = platform->context().svm().find(large);
+    SvmAllocation::Ranges taken;
+    for (size_t i = 0; i < steps; ++i) own->takeFromHost(i * step, (i + 1) * step, taken);
+    EXPECT_EQ(taken, (SvmAllocation::Ranges{{0, steps * step}}));
+    EXPECT_TRUE(own->isSought());
+  }
+  platform->context().svm().free(large);
+}
+
 // A unified device of two members, and these.
 class UnifiedSvmTest : public testing::Test {
  protected:
