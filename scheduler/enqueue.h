@@ -125,8 +125,7 @@ Ref<Event> enqueueSvmFill(Queue& queue, void* pointer, const void* pattern, size
 Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const void* const> pointers,
                           WaitList waits);
 // So do migration, map (to the host) and unmap, but for pages that move nearer to who is going to
-// use them. `sizes` may be null, and 0 in it
-// is the whole allocation.
+// use them. `sizes` may be null, and 0 in it is the whole allocation.
 Ref<Event> enqueueSvmMigrate(Queue& queue, std::span<const void* const> pointers,
                              const size_t* sizes, cl_mem_migration_flags flags, WaitList waits,
                              cl_command_type type = CL_COMMAND_SVM_MIGRATE_MEM);
