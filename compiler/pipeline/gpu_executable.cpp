@@ -19,6 +19,7 @@
 #include "compiler/gpu/bare_divisions.h"
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/host_module.h"
+#include "compiler/gpu/magnitudes.h"
 #include "compiler/gpu/narrow_queries.h"
 #include "compiler/gpu/native_images.h"
 #include "compiler/gpu/native_math.h"
@@ -266,7 +267,10 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   } else {
     optimise(*gpu.module, machine, options.optimise);
     splitUnalignedVectors(*gpu.module);
-    if (image.target.kind == port::TargetKind::nvptx) bareDivisions(*gpu.module);
+    if (image.target.kind == port::TargetKind::nvptx) {
+      bareDivisions(*gpu.module);
+      exactMagnitudes(*gpu.module);
+    }
   }
   for (const GpuKernel& kernel : gpu.kernels)
     infoOf(image, kernel.name).private_bytes = allocaBytes(*kernel.function);

@@ -267,7 +267,22 @@ TEST_F(GpuTest, DivisionsAndRootsAreAsExactAsTheProgramAsks) {
   EXPECT_EQ(count(exact, "rsqrt.approx.f32"), 1) << exact;  // has bounds of its own
 }
 
-// The driver takes abs.s32's result for positive where it converts it, the least int's too.
+// The driver's compiler takes what abs returns for a number that is not negative.
+TEST_F(GpuTest, MagnitudesMayBeOfTheLeastNumber) {
+  for (const std::string type : {"short", "int", "long", "int3"}) {
+    const std::string head = "kernel void f(global " + type + "* a, global u" + type + "* b) {\n";
+    const std::string negated = "u" + type + " u = as_u" + type + "(*a); *b = *a < 0 ? -u : u; }\n";
+    for (const std::string& text : {ptx(head + "*b = abs(*a); }\n"), ptx(head + negated)})
+      EXPECT_TRUE(contains(text, "max.s") && !contains(text, "abs.s")) << text;
+  }
+  // That of a difference of shorts has room, and nobody may ask for the least int's by a negation.
+  const std::string narrow =
+      "kernel void f(global uint* a, global short* b, global int* c) { *a = abs(b[0] - b[1]);\n"
+      "c[0] = c[1] < 0 ? -c[1] : c[1]; }\n";
+  EXPECT_EQ(count(ptx(narrow), "abs.s32"), 2) << ptx(narrow);
+}
+
+// Nor is one made.
 TEST_F(GpuTest, RoundingIntsToFloatsTakesNoMagnitude) {
   for (const std::string mode : {"_rtz", "_rtp", "_rtn"}) {
     const std::string text = ptx(

@@ -194,6 +194,29 @@ TEST_F(Language, IntegerDotProducts) {
                                                         std::numeric_limits<cl_int>::min(), 1}));
 }
 
+// abs() of the least number is unsigned, and as a signed number the least one again.
+TEST_F(Language, MagnitudesOfTheLeastNumbers) {
+  const OwnedKernel k = kernel(
+      built("kernel void k(global const long* in, global float* o) {\n"
+            "  long l = in[0]; int i = in[1]; short s = in[2];\n"
+            "  o[0] = (float)abs(l); o[1] = (float)abs(i); o[2] = (float)abs(s);\n"
+            "  o[3] = i < 0 ? 0u - (uint)i : (uint)i; o[4] = convert_float_rtz(abs((int2)i).y);\n"
+            "  o[5] = (long)abs(l) < 0; o[6] = (int)abs(i) < 0; o[7] = (short)abs(s) < 0;\n"
+            "}\n"),
+      "k");
+  const auto magnitudes = [&](cl_long l, cl_int i, cl_short s) {
+    const OwnedMem in = upload(std::vector<cl_long>{l, i, s}),
+                   out = upload(std::vector<cl_float>(8));
+    set(k, in, out);
+    run(k, {{1}});
+    return download<cl_float>(out);
+  };
+  EXPECT_EQ(magnitudes(std::numeric_limits<cl_long>::min(), std::numeric_limits<cl_int>::min(),
+                       std::numeric_limits<cl_short>::min()),
+            (std::vector<cl_float>{0x1p63F, 0x1p31F, 0x1p15F, 0x1p31F, 0x1p31F, 1, 1, 1}));
+  EXPECT_EQ(magnitudes(-3, -5, 7), (std::vector<cl_float>{3, 5, 7, 5, 5, 0, 0, 0}));
+}
+
 TEST_F(Language, ExtendedBitOperations) {
   const OwnedKernel k = kernel(
       built(
