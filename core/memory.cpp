@@ -211,13 +211,38 @@ port::Memory& Storage::in(port::MemorySpace space) {
     if (port::Memory* host = host_.load(std::memory_order_acquire)) return *host;
   void* const shared =
       inPlace() && space != port::host_space ? in(port::host_space).host() : nullptr;
-  auto allocations = allocations_.lock();
-  for (const Allocation& allocation : *allocations)
-    if (allocation.space == space) return *allocation.memory;
-  auto made = shared ? share(space, shared) : allocate(space);
-  port::Memory& memory = *allocations->emplace_back(Allocation{space, std::move(made)}).memory;
+  {
+    auto allocations = allocations_.lock();
+    const auto place = [&] { return std::ranges::find(*allocations, space, &Allocation::space); };
+    auto found = place();
+    for (; found != allocations->end() && !found->memory; found = place())
+      made_.wait(allocations.native());
+    if (found != allocations->end()) return *found->memory;
+    allocations->push_back({space, nullptr});
+  }
+  std::unique_ptr<port::Memory> made;
+  try {
+    made = shared ? share(space, shared) : allocate(space);
+  } catch (...) {
+    enter(space, nullptr);
+    throw;
+  }
+  port::Memory& memory = *made;
+  enter(space, std::move(made));
   if (space == port::host_space) host_.store(&memory, std::memory_order_release);
   return memory;
+}
+
+// What its maker has made, or null.
+void Storage::enter(port::MemorySpace space, std::unique_ptr<port::Memory> made) noexcept {
+  allocations_.with([&](auto& list) {
+    const auto place = std::ranges::find(list, space, &Allocation::space);
+    if (made)
+      place->memory = std::move(made);
+    else
+      list.erase(place);
+  });
+  made_.notify_all();
 }
 
 port::Memory* Storage::find(port::MemorySpace space) const {
@@ -229,10 +254,8 @@ port::Memory* Storage::find(port::MemorySpace space) const {
 
 std::unique_ptr<port::Memory> Storage::take(port::MemorySpace space) {
   auto allocations = allocations_.lock();
-  const auto found =
-      std::find_if(allocations->begin(), allocations->end(),
-                   [&](const Allocation& allocation) { return allocation.space == space; });
-  if (found == allocations->end()) return nullptr;
+  const auto found = std::ranges::find(*allocations, space, &Allocation::space);
+  if (found == allocations->end() || !found->memory) return nullptr;
   std::unique_ptr<port::Memory> memory = std::move(found->memory);
   allocations->erase(found);
   return memory;

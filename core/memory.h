@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <vector>
 
@@ -87,7 +88,7 @@ class Storage {
  private:
   struct Allocation {
     port::MemorySpace space;
-    std::unique_ptr<port::Memory> memory;
+    std::unique_ptr<port::Memory> memory;  // null while somebody makes it
   };
 
   struct WriteClaim {
@@ -95,6 +96,7 @@ class Storage {
     const void* owner;
   };
 
+  void enter(port::MemorySpace space, std::unique_ptr<port::Memory> made) noexcept;
   std::unique_ptr<port::Memory> allocate(port::MemorySpace space);
   std::unique_ptr<port::Memory> allocateInPlace(port::Device* host);
   std::unique_ptr<port::Memory> share(port::MemorySpace space, void* host) const;
@@ -107,7 +109,9 @@ class Storage {
   Device* managed_by_ = nullptr;
   HostShare host_share_;
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
+  // Not held while an allocation is made, which may take a driver long.
   Guarded<std::vector<Allocation>> allocations_;
+  std::condition_variable made_;
   Guarded<std::vector<WriteClaim>> write_claims_;
   std::unique_ptr<ResidencyState> residency_;
 };

@@ -156,6 +156,33 @@ TEST_F(EvictionTest, ObjectsReleaseTheirMemoryWithoutALock) {
   platform->fake(0).whileReleasing(nullptr);
 }
 
+// Who asks what an object has does so under the lock that all claims need.
+TEST_F(EvictionTest, NobodyWaitsForAnAllocationToBeMade) {
+  start(2);
+  const auto a = platform->buffer(size), b = platform->buffer(size);
+  std::promise<void> allocating, go;
+  const auto gone = go.get_future();
+  std::atomic<bool> in_time = false, first = true;
+  platform->fake(0).whileAllocating([&] {
+    if (!first.exchange(false)) return;
+    allocating.set_value();
+    in_time = gone.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  });
+  std::promise<Ref<Event>> filling;
+  std::thread fills([&] { filling.set_value(fill(*queue, *a, 1)); });
+  allocating.get_future().wait();
+  EXPECT_EQ(a->storage().find(platform->device(0).capabilities().memory_space), nullptr);
+  const auto second = fill(*other, *a, 2);
+  EXPECT_EQ(fill(*platform->queue(1), *b, 3)->wait(), CL_COMPLETE);
+  go.set_value();
+  fills.join();
+  EXPECT_TRUE(in_time);
+  EXPECT_EQ(filling.get_future().get()->wait(), CL_COMPLETE);
+  EXPECT_EQ(second->wait(), CL_COMPLETE);
+  EXPECT_EQ(contents(*a), std::vector<char>(size, 2));
+  platform->fake(0).whileAllocating(nullptr);
+}
+
 // The device has less than it said: others use it, too.
 TEST_F(EvictionTest, AFailedAllocationEvictsAndIsTriedAgain) {
   start(8);

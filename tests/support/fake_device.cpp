@@ -400,6 +400,7 @@ std::unique_ptr<port::Stream> FakeDevice::createStream(port::Order order) {
 }
 
 std::unique_ptr<port::Memory> FakeDevice::allocate(size_t bytes, size_t) {
+  if (allocating_) allocating_();
   {
     const std::lock_guard lock(mutex_);
     require(!lost_, CL_MEM_OBJECT_ALLOCATION_FAILURE, "device lost");

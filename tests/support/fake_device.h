@@ -130,6 +130,8 @@ class FakeDevice final : public port::Device, public port::ManagedMemorySource {
   size_t finishAll();
 
   void failAllocations(unsigned count) { failing_allocations_ = count; }
+  // Called for each allocation, before it is made.
+  void whileAllocating(std::function<void()> call) { allocating_ = std::move(call); }
   // Called for each allocation that goes, before it does.
   void whileReleasing(std::function<void()> call) { releasing_ = std::move(call); }
   void failLoads(unsigned count) { failing_loads_ = count; }
@@ -215,6 +217,7 @@ class FakeDevice final : public port::Device, public port::ManagedMemorySource {
   port::OperationStatus failing_status_ = 0;
   std::atomic<unsigned> failing_allocations_{0};
   std::atomic<unsigned> failing_loads_{0};
+  std::function<void()> allocating_;
   std::function<void()> releasing_;
   std::atomic<unsigned> violations_{0};
   std::atomic<size_t> failures_{0};
