@@ -8,7 +8,6 @@
 #include "core/ports/shared_memory.h"
 #include "core/reaper.h"
 #include "core/svm.h"
-#include "core/system.h"
 
 namespace weft {
 namespace {
@@ -18,12 +17,11 @@ constexpr size_t page_bytes = 4096;
 
 size_t wholePages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-std::atomic<uint64_t> host_shares{0};
-
 // Host memory for contexts none of whose devices lives in the host's memory space.
 class HostMemory final : public port::Memory {
  public:
-  explicit HostMemory(size_t bytes, size_t alignment = host_alignment) : bytes_(bytes) {
+  explicit HostMemory(size_t bytes, size_t alignment = host_alignment)
+      : share_(bytes), bytes_(bytes) {
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
     require(data_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE);
@@ -36,6 +34,7 @@ class HostMemory final : public port::Memory {
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(data_); }
 
  private:
+  HostShare share_;
   size_t bytes_;
   std::byte* data_;
 };
@@ -103,37 +102,7 @@ bool spansNodes(const port::Device& host) {
   });
 }
 
-// Host memory that a driver made, which its devices copy from and to by themselves; ordinary memory
-// goes through the host's hands. nullptr: there is none, or so little that it makes no difference.
-std::unique_ptr<port::Memory> allocateForCopies(const Context& context, const port::Device* host,
-                                                size_t bytes) {
-  constexpr size_t least = size_t(64) << 10;
-  if (bytes < least || context.singleSpace() || (host && spansNodes(*host))) return nullptr;
-  try {
-    return allocateShared(context, wholePages(bytes));
-  } catch (const std::exception&) {
-    return nullptr;  // there is other memory yet
-  }
-}
-
 }  // namespace
-
-HostShare::~HostShare() { host_shares -= bytes_; }
-
-void HostShare::take(uint64_t bytes) {
-  static const uint64_t limit = physicalMemoryBytes();
-  const auto fits = [&] {
-    uint64_t others = host_shares;
-    do {
-      if (bytes > limit || others > limit - bytes) return false;
-    } while (!host_shares.compare_exchange_weak(others, others + bytes));
-    bytes_ = bytes;
-    return true;
-  };
-  if (fits()) return;
-  awaitReaper();  // what has ended may not be given back yet
-  require(fits(), CL_MEM_OBJECT_ALLOCATION_FAILURE, "more shared memory than the host has memory");
-}
 
 Storage::Storage(Context& context, size_t bytes, void* use_host_ptr, bool initialised_on_host,
                  Placement placement)
@@ -157,14 +126,35 @@ Storage::~Storage() {
 // Devices with memory of their own share only whole pages.
 std::unique_ptr<port::Memory> Storage::allocateInPlace(port::Device* host) {
   const size_t bytes = wholePages(bytes_);
-  host_share_.take(bytes);
   Device* const source = placement_ == Placement::managed ? managedSource(context_) : nullptr;
-  if (auto managed = source ? allocateManaged(*source, bytes) : nullptr) {
-    managed_by_ = source;
-    return managed;
+  {
+    HostShare share(bytes);
+    auto made = source ? allocateManaged(*source, bytes) : nullptr;
+    if (made)
+      managed_by_ = source;
+    else
+      made = allocateShared(context_, bytes);
+    if (made) {
+      host_share_ = std::move(share);
+      return made;
+    }
   }
-  if (auto shared = allocateShared(context_, bytes)) return shared;
   return host ? host->allocate(bytes, page_bytes) : std::make_unique<HostMemory>(bytes, page_bytes);
+}
+
+// Host memory that a driver made, which its devices copy from and to by themselves; ordinary memory
+// goes through the host's hands. nullptr: there is none, or so little that it makes no difference.
+std::unique_ptr<port::Memory> Storage::allocateForCopies(const port::Device* host) {
+  constexpr size_t least = size_t(64) << 10;
+  if (bytes_ < least || context_.singleSpace() || (host && spansNodes(*host))) return nullptr;
+  try {
+    HostShare share(wholePages(bytes_));
+    auto made = allocateShared(context_, wholePages(bytes_));
+    if (made) host_share_ = std::move(share);
+    return made;
+  } catch (const std::exception&) {
+    return nullptr;  // there is other memory yet
+  }
 }
 
 std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
@@ -176,7 +166,7 @@ std::unique_ptr<port::Memory> Storage::allocate(port::MemorySpace space) {
       return std::make_unique<BorrowedMemory>(use_host_ptr_, bytes_);
     }
     if (inPlace() && !context_.singleSpace()) return allocateInPlace(device);
-    if (auto memory = allocateForCopies(context_, device, bytes_)) return memory;
+    if (auto memory = allocateForCopies(device)) return memory;
     if (!device) return std::make_unique<HostMemory>(bytes_);
   }
   return device->allocate(bytes_, host_alignment);

@@ -10,6 +10,7 @@
 #include "core/context.h"
 #include "core/guarded.h"
 #include "core/handle.h"
+#include "core/host_share.h"
 #include "core/pool.h"
 #include "core/release_batch.h"
 #include "core/weak.h"
@@ -31,22 +32,6 @@ enum class Placement : uint8_t {
   in_place,
   // The same, and where the devices have such memory its pages move to whom uses them.
   managed,
-};
-
-// Of the host's memory, for what all devices use in place: who makes that need not look at how much
-// there is before it is touched. Released with the object.
-class HostShare {
- public:
-  HostShare() = default;
-  ~HostShare();
-  HostShare(const HostShare&) = delete;
-  HostShare& operator=(const HostShare&) = delete;
-  // Once. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE where the process would have more than the
-  // machine.
-  void take(uint64_t bytes);
-
- private:
-  uint64_t bytes_ = 0;
 };
 
 // The bytes of a root memory object: at most one allocation per memory space, made on first use.
@@ -99,6 +84,7 @@ class Storage {
   void enter(port::MemorySpace space, std::unique_ptr<port::Memory> made) noexcept;
   std::unique_ptr<port::Memory> allocate(port::MemorySpace space);
   std::unique_ptr<port::Memory> allocateInPlace(port::Device* host);
+  std::unique_ptr<port::Memory> allocateForCopies(const port::Device* host);
   std::unique_ptr<port::Memory> share(port::MemorySpace space, void* host) const;
 
   Context& context_;
@@ -107,7 +93,7 @@ class Storage {
   bool initialised_on_host_;
   Placement placement_;
   Device* managed_by_ = nullptr;
-  HostShare host_share_;
+  HostShare host_share_;                      // of what drivers made
   std::atomic<port::Memory*> host_{nullptr};  // the host space's, without taking the lock
   // Not held while an allocation is made, which may take a driver long.
   Guarded<std::vector<Allocation>> allocations_;

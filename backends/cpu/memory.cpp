@@ -12,6 +12,7 @@
 #include "backends/cpu/mappings.h"
 #include "core/error.h"
 #include "core/guarded.h"
+#include "core/host_share.h"
 #include "core/system.h"
 
 namespace weft::cpu {
@@ -26,8 +27,6 @@ constexpr size_t checked_bytes = size_t(64) << 20;
 
 // From this size on objects begin at different places of a page, see below.
 constexpr size_t staggered_bytes = size_t(64) << 10;
-
-std::atomic<uint64_t> allocated_bytes{0};
 
 // Kernels go through several objects side by side. If all begin at the same place of a page, what
 // is loaded from one looks to the processor like what was just stored to another, whose lower
@@ -49,29 +48,17 @@ class Stagger {
 // Of a page's places 16 different ones, 128 bytes or more from each other.
 constexpr size_t lines_apart = 640;
 
-// A share of physical memory, held for as long as the object lives.
-class Reservation {
- public:
-  explicit Reservation(uint64_t bytes) : bytes_(bytes) {
-    static const uint64_t limit = physicalMemoryBytes();
-    const uint64_t before = allocated_bytes.fetch_add(bytes, std::memory_order_relaxed);
-    if (bytes <= limit && before <= limit - bytes && isAvailable(bytes)) return;
-    allocated_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-    throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "more than the machine's memory");
-  }
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
-  ~Reservation() { allocated_bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
+// A control group is charged for kept pages until the system takes them.
+bool isAvailable(uint64_t bytes) {
+  if (bytes < checked_bytes || bytes <= availableMemoryBytes()) return true;
+  return Mapping::dropKept() && bytes <= availableMemoryBytes();
+}
 
- private:
-  // A control group is charged for kept pages until the system takes them.
-  static bool isAvailable(uint64_t bytes) {
-    if (bytes < checked_bytes || bytes <= availableMemoryBytes()) return true;
-    return Mapping::dropKept() && bytes <= availableMemoryBytes();
-  }
-
-  uint64_t bytes_;
-};
+HostShare shareOf(uint64_t bytes) {
+  HostShare share(bytes);
+  require(isAvailable(bytes), CL_MEM_OBJECT_ALLOCATION_FAILURE, "more than the machine has free");
+  return share;
+}
 
 class HostMemory final : public port::Memory {
  public:
@@ -89,7 +76,7 @@ class HostMemory final : public port::Memory {
 // are programs that begin with what a new object holds.
 class HeapMemory final : public port::Memory {
  public:
-  HeapMemory(size_t bytes, size_t alignment) : reservation_(bytes), bytes_(bytes) {
+  HeapMemory(size_t bytes, size_t alignment) : share_(shareOf(bytes)), bytes_(bytes) {
     // Room for a whole vector at the end: nothing reads beyond its object by design, but
     // aligned_alloc wants a multiple of the alignment anyway.
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -113,7 +100,7 @@ class HeapMemory final : public port::Memory {
   uint64_t deviceAddress() const override { return reinterpret_cast<uint64_t>(host_); }
 
  private:
-  Reservation reservation_;
+  HostShare share_;
   std::byte* block_ = nullptr;
   std::byte* host_ = nullptr;
   size_t bytes_;
@@ -137,7 +124,7 @@ class MappedMemory final : public port::Memory {
 
  public:
   MappedMemory(size_t bytes, size_t alignment, Pages pages)
-      : reservation_(bytes),
+      : share_(shareOf(bytes)),
         bytes_(bytes),
         pages_(pages),
         mapping_(mappingFor(bytes, alignment, pages)) {
@@ -187,7 +174,7 @@ class MappedMemory final : public port::Memory {
   }
   bool place(const Home& home, const Layout& layout, State state) noexcept;
 
-  Reservation reservation_;
+  HostShare share_;
   size_t bytes_;
   const Pages pages_;
   Mapping mapping_;

@@ -15,6 +15,7 @@
 
 #include "backends/cpu/memory.h"
 #include "core/error.h"
+#include "core/host_share.h"
 #include "core/system.h"
 
 namespace weft::test {
@@ -113,6 +114,20 @@ TEST(CpuMemory, KeptPagesAreGivenUpBeforeMemoryIsRefused) {
   // All that there is, of which the system itself has some.
   EXPECT_THROW(cpu::allocateMemory(physicalMemoryBytes(), alignment), Error);
   EXPECT_FALSE(isMapped(before));
+}
+
+// Of all that the machine has others have most.
+TEST(CpuMemory, IsNoMoreThanOthersLeave) {
+  constexpr size_t left = size_t(8) << 20, alignment = 128;
+  for (const size_t bytes : {size_t(1) << 20, size_t(6) << 20}) {
+    const HostShare others(physicalMemoryBytes() - left);
+    const auto first = cpu::allocateMemory(bytes, alignment);
+    std::vector<std::unique_ptr<port::Memory>> more;
+    EXPECT_THROW(
+        while (more.size() < left / bytes) more.push_back(cpu::allocateMemory(bytes, alignment)),
+        Error);
+    EXPECT_EQ(more.size(), left / bytes - 1);
+  }
 }
 
 // A kernel's objects do not share the lower bits of their addresses.

@@ -3,10 +3,11 @@
 #include "core/svm.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
+#include "core/host_share.h"
+#include "core/system.h"
 #include "scheduler/unified_device.h"
 #include "tests/scheduler/fake_platform.h"
 
@@ -117,7 +118,7 @@ TEST_F(ManagedSvmTest, QueuesOfOthersMoveItToTheHost) {
 // Drivers give more, until it is touched.
 TEST_F(ManagedSvmTest, IsNoMoreThanTheHostHas) {
   start({sharing(FakeShares::managed)});
-  const size_t most = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGE_SIZE)) / 5 * 3;
+  const size_t most = physicalMemoryBytes() / 5 * 3;
   SvmTable& table = platform->context().svm();
   for (int i = 0; i < 2; ++i) {
     std::byte* const large = table.allocate(most);
@@ -129,6 +130,23 @@ TEST_F(ManagedSvmTest, IsNoMoreThanTheHostHas) {
       EXPECT_EQ(error.code(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
     }
     table.free(large);
+  }
+}
+
+// Whoever makes it: its driver, or who makes the host's other memory.
+TEST_F(ManagedSvmTest, IsCountedOnce) {
+  constexpr size_t bytes = size_t(64) << 20;
+  for (const FakeShares shares : {FakeShares::managed, FakeShares::everything}) {
+    platform = std::make_unique<FakePlatform>(
+        std::vector<FakeOptions>{sharing(shares), sharing(FakeShares::nothing)});
+    SvmTable& table = platform->context().svm();
+    const HostShare others(physicalMemoryBytes() - bytes * 3 / 2);
+    std::byte* const first = table.allocate(bytes);
+    EXPECT_NE(first, nullptr);
+    EXPECT_THROW(table.allocate(bytes), Error);
+    EXPECT_THROW(platform->buffer(bytes)->storage().in(port::host_space), Error);
+    table.free(first);
+    EXPECT_NO_THROW(platform->buffer(bytes)->storage().in(port::host_space));
   }
 }
 
