@@ -1,6 +1,7 @@
 #include "scheduler/knowledge.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <new>
@@ -23,6 +24,11 @@ SplitSetting readSplit() {
   return setting;
 }
 
+std::atomic<Knowledge*>& current() {
+  static std::atomic<Knowledge*> instance{new Knowledge};
+  return instance;
+}
+
 }  // namespace
 
 SplitSetting SplitSetting::read() {
@@ -32,9 +38,12 @@ SplitSetting SplitSetting::read() {
   return setting;
 }
 
-Knowledge& Knowledge::get() {
-  static Knowledge* const instance = new Knowledge;
-  return *instance;
+Knowledge& Knowledge::get() { return *current().load(std::memory_order_acquire); }
+
+void Knowledge::renew() {
+  auto* const next = new Knowledge;
+  next->old_.reset(&get());
+  current().store(next, std::memory_order_release);
 }
 
 SplitSetting::Mode splitModeOf(const Queue& queue) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <random>
 
 #include "core/guarded.h"
@@ -29,6 +30,11 @@ struct Knowledge {
   Guarded<std::mt19937_64> random{setting.seed};
 
   static Knowledge& get();
+  // For tests: from now on nothing is known, and the setting is read again.
+  static void renew();
+
+ private:
+  std::unique_ptr<Knowledge> old_;  // somebody may still have it
 };
 
 // What the queue asks for, or else the user.

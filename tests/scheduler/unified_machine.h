@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/program.h"
+#include "scheduler/knowledge.h"
 #include "scheduler/unified_device.h"
 #include "tests/scheduler/fake_platform.h"
 
@@ -22,6 +23,7 @@ class UnifiedMachine : public testing::Test {
     setenv("WEFT_UNIFIED", "1", 1);
     setenv("WEFT_UNIFIED_SPLIT", split, 1);
     setenv("WEFT_CACHE", "0", 1);  // what earlier runs measured would count
+    Knowledge::renew();
     auto backend = std::make_unique<FakeBackend>(std::vector{member(manual), member(manual)});
     fakes = backend.get();
     std::vector<std::unique_ptr<port::Backend>> backends;
