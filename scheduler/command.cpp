@@ -135,7 +135,7 @@ void Command::waitForSubmission(Command& earlier) {
 void Command::refused() noexcept {
   const RuntimeScope scope;
   if (ran_) return conclude();
-  if (!waitForAhead()) Event::refused();
+  if (!waitForAhead()) complete(dependencyFailure());
 }
 
 void Command::ready() noexcept {
@@ -341,7 +341,7 @@ bool Command::lostItsInput() const noexcept {
 // What is ahead in the queue may have failed after this command's bytes were looked at.
 void Command::requireInput() noexcept {
   if (failure_ == CL_SUCCESS && (dependencyFailed() || lostItsInput()))
-    failure_ = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    failure_ = dependencyFailure();
 }
 
 void Command::notified() noexcept {

@@ -91,6 +91,10 @@ class Command : public Event, protected port::Operation {
   virtual void submitTo(port::Stream& stream) noexcept { stream.submit(*this); }
   // It is about to be submitted, and leads: what it is going to write is entered.
   virtual void enter() noexcept;
+  // What it ends with when one that it depends on has failed.
+  virtual cl_int dependencyFailure() const noexcept {
+    return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  }
   // For messages.
   virtual std::string what() const;
   // Markers and barriers have their own place in an out-of-order queue.

@@ -1,6 +1,7 @@
 #include "scheduler/replay.h"
 
 #include "scheduler/knowledge.h"
+#include "scheduler/next_step.h"
 #include "scheduler/state.h"
 #include "scheduler/unified_replay.h"
 
@@ -144,12 +145,12 @@ void Replay::arrive(uint32_t count) noexcept {
 
 namespace {
 
-class ReplayCommand final : public Command {
+// What the application enqueued may be several recordings.
+class ReplayCommand final : public NextStep {
  public:
   ReplayCommand(Queue& queue, Ref<Recording> recording, Ref<Event> first)
-      : Command(queue, khr::command_command_buffer),
-        recording_(std::move(recording)),
-        first_(std::move(first)) {}
+      : NextStep(queue, khr::command_command_buffer, std::move(first)),
+        recording_(std::move(recording)) {}
 
  private:
   void accesses(AccessList& list) override { list = recording_->accesses(); }
@@ -169,23 +170,13 @@ class ReplayCommand final : public Command {
   }
 
   void finalize(cl_int status) noexcept override {
-    if (first_ && status == CL_COMPLETE) takeTimesOfFirst();
-    first_ = nullptr;
+    NextStep::finalize(status);
     if (replay_) recording_->giveBack(std::move(replay_));
     recording_ = nullptr;
-  }
-  // What the application enqueued began with the first recording.
-  void takeTimesOfFirst() noexcept {
-    constexpr auto relaxed = std::memory_order_relaxed;
-    const EventTimes& first = first_->times();
-    times_.queued.store(first.queued.load(relaxed), relaxed);
-    times_.submitted.store(first.submitted.load(relaxed), relaxed);
-    times_.started.store(first.started.load(relaxed), relaxed);
   }
 
   Ref<Recording> recording_;
   std::unique_ptr<Replay> replay_;
-  Ref<Event> first_;  // of several recordings, but for the first
 };
 
 }  // namespace

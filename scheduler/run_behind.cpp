@@ -198,7 +198,7 @@ void Command::conclude() noexcept {
   const RuntimeScope scope;
   dropEnded();
   if (dependencyFailed() || (failure_ == CL_SUCCESS && leads() && lostItsInput()))
-    failure_ = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    failure_ = dependencyFailure();
   complete(failure_ < 0 ? failure_ : CL_COMPLETE);
 }
 

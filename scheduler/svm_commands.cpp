@@ -3,18 +3,21 @@
 #include "core/svm.h"
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
+#include "scheduler/next_step.h"
 #include "scheduler/state.h"
 #include "scheduler/work.h"
 
 namespace weft {
 namespace {
 
-class SvmCopyCommand final : public Command {
+class SvmCopyCommand final : public NextStep {
  public:
   // `between`: memory of the host's, if one of the ends is that.
   SvmCopyCommand(Queue& queue, SvmCopyWork work, cl_command_type type,
-                 std::shared_ptr<std::byte[]> between = nullptr)
-      : Command(queue, type), copy_(std::move(work)), between_(std::move(between)) {
+                 std::shared_ptr<std::byte[]> between = nullptr, Ref<Event> first = nullptr)
+      : NextStep(queue, type, std::move(first)),
+        copy_(std::move(work)),
+        between_(std::move(between)) {
     if (Device* other = mover(queue, copy_)) runOn(*other);
   }
 
@@ -27,7 +30,8 @@ class SvmCopyCommand final : public Command {
  private:
   bool isDeviceWork() const override { return true; }
   void prepare() override { work = copy_.make(space()); }
-  void finalize(cl_int) noexcept override {
+  void finalize(cl_int status) noexcept override {
+    NextStep::finalize(status);
     copy_.drop();
     between_ = nullptr;
   }
@@ -183,7 +187,7 @@ Ref<Event> enqueueWork(Queue& queue, SvmCopyWork work, WaitList waits, cl_comman
     WaitList behind(&brought, 1);
     behind.event_wanted = waits.event_wanted;
     return enqueueCommand<SvmCopyCommand>(
-        behind, queue, SvmCopyWork{work.destination, middle, work.size}, type, between);
+        behind, queue, SvmCopyWork{work.destination, middle, work.size}, type, between, brought);
   }
   return enqueueCommand<SvmCopyCommand>(waits, queue, std::move(work), type);
 }

@@ -195,6 +195,66 @@ TEST_F(ManagedSvmTest, NeighbouringRangesAreNotInVain) {
   platform->context().svm().free(large);
 }
 
+// From one device's memory to another's, which do not reach each other.
+class CopyThroughHostTest : public testing::Test {
+ protected:
+  static constexpr size_t size = 4096;
+
+  static FakeOptions device(const std::shared_ptr<FakeClock>& clock) {
+    FakeOptions options = sharing(FakeShares::managed);
+    options.manual = true;
+    options.clock = clock;
+    return options;
+  }
+  const void* allocateOn(size_t index) {
+    UsmTraits traits;
+    traits.type = CL_MEM_TYPE_DEVICE_INTEL;
+    traits.device = Ref<Device>(&platform.device(index));
+    return platform.context().svm().allocate(size, traits);
+  }
+  void TearDown() override {
+    for (const void* const memory : {from, to})
+      platform.context().svm().free(memory, SvmTable::Sort::usm);
+  }
+  Ref<Event> copy(WaitList waits = {}) {
+    return enqueueSvmCopy(*platform.queue(0, CL_QUEUE_PROFILING_ENABLE), const_cast<void*>(to),
+                          from, size, waits);
+  }
+
+  std::shared_ptr<FakeClock> clock = std::make_shared<FakeClock>();
+  FakePlatform platform{{device(clock), device(clock)}};
+  const void* const from = allocateOn(0);
+  const void* const to = allocateOn(1);
+};
+
+TEST_F(CopyThroughHostTest, BeginsWithTheFirstStep) {
+  const auto event = copy();
+  const cl_ulong queued = event->times().queued;
+  ASSERT_TRUE(platform.fake(0).start());
+  const port::Nanoseconds began = clock->now;
+  clock->advance(1'000'000);
+  ASSERT_TRUE(platform.fake(0).finish());
+  ASSERT_TRUE(platform.fake(1).start());
+  clock->advance(1'000'000);
+  ASSERT_TRUE(platform.fake(1).finish());
+  EXPECT_EQ(event->status(), CL_COMPLETE);
+  EXPECT_LE(event->times().queued, queued);
+  EXPECT_EQ(event->times().started, began);
+  EXPECT_EQ(event->times().ended, began + 2'000'000);
+}
+
+TEST_F(CopyThroughHostTest, HasTheFailureOfEitherStep) {
+  const auto first = copy();
+  ASSERT_TRUE(platform.fake(0).fail(CL_OUT_OF_RESOURCES));
+  EXPECT_EQ(first->status(), CL_OUT_OF_RESOURCES);
+  const auto second = copy();
+  ASSERT_TRUE(platform.fake(0).finish());
+  ASSERT_TRUE(platform.fake(1).fail(CL_OUT_OF_RESOURCES));
+  EXPECT_EQ(second->status(), CL_OUT_OF_RESOURCES);
+  const Ref<Event> failed[] = {first};
+  EXPECT_EQ(copy(failed)->status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
 // A unified device of two members, and these.
 class UnifiedSvmTest : public testing::Test {
  protected:
