@@ -1,4 +1,6 @@
 // Commands on shared virtual memory. Specification 5.6.
+#include <algorithm>
+
 #include "core/ports/processors.h"
 #include "core/svm.h"
 #include "scheduler/command.h"
@@ -76,26 +78,42 @@ class SvmSyncCommand final : public Command {
 // moves is going to look at it, and who unmaps it wants the device to look at what was mapped; of
 // little of it that makes no difference. What moves to the host has a GPU move it, whoever's queue
 // it is.
-class SvmMigrateCommand final : public Command {
+class SvmMigrateCommand final : public NextStep {
  public:
-  SvmMigrateCommand(Queue& queue, std::span<const void* const> pointers, const size_t* sizes,
-                    cl_mem_migration_flags flags, cl_command_type type)
-      : Command(queue, type), to_host_(flags & CL_MIGRATE_MEM_OBJECT_HOST) {
-    const bool asked = type != CL_COMMAND_SVM_MAP && type != CL_COMMAND_SVM_UNMAP;
+  // One of those that a list is made of: what has the same mover.
+  struct Request {
     Device* mover = nullptr;
-    for (size_t i = 0; i < pointers.size(); ++i) {
-      held_.emplace_back(queue.context(), pointers[i]);
-      SvmAllocation* const own = held_.back().allocation();
+    std::vector<SvmPointer> pointers;
+    std::vector<size_t> sizes;
+  };
+
+  SvmMigrateCommand(Queue& queue, Request request, cl_mem_migration_flags flags,
+                    cl_command_type type, Ref<Event> first)
+      : NextStep(queue, type, std::move(first)),
+        to_host_(flags & CL_MIGRATE_MEM_OBJECT_HOST),
+        held_(std::move(request.pointers)) {
+    for (size_t i = 0; i < held_.size(); ++i) {
+      SvmAllocation* const own = held_[i].allocation();
       if (!own) continue;
-      const size_t bytes = rangeOf(*own, pointers[i], sizes ? sizes[i] : 0, type);
-      Device* const by = moverOf(*own, queue.device(), asked);
-      if (!by || (!asked && bytes < least_bytes)) continue;
-      moved_.push_back({i, bytes});
-      if (by != &queue.device()) mover = by;
+      const size_t bytes = rangeOf(*own, held_[i].address(), request.sizes[i], type);
+      if (request.mover && (isAsked(type) || bytes >= least_bytes)) moved_.push_back({i, bytes});
     }
-    if (!mover) return;
+    if (moved_.empty() || request.mover == &queue.device()) return;
     to_host_ = true;
-    runOn(*mover);
+    runOn(*request.mover);
+  }
+
+  // Whose streams move it: the queue's device, where it can have it nearer, or one that gives it to
+  // the host. Null: it stays where it is.
+  static Device* moverOf(const SvmPointer& pointer, Device& device, cl_mem_migration_flags flags,
+                         cl_command_type type) {
+    if (!pointer.allocation()) return nullptr;
+    const port::Capabilities& c = device.capabilities();
+    const bool nearer = isAsked(type) && port::hasProcessors(c);
+    Device* const by = pointer.allocation()->storage().managedBy();
+    if (by && by->capabilities().managed_group == c.managed_group) return &device;
+    if (by && !by->port().lost() && (flags & CL_MIGRATE_MEM_OBJECT_HOST || nearer)) return by;
+    return nearer ? &device : nullptr;
   }
 
  private:
@@ -106,14 +124,8 @@ class SvmMigrateCommand final : public Command {
     size_t bytes;  // 0: the whole allocation
   };
 
-  // Whose streams move the allocation: the queue's device, where it can have it nearer, or one that
-  // gives it to the host. Null: it stays where it is.
-  Device* moverOf(SvmAllocation& own, Device& device, bool asked) const {
-    const port::Capabilities& c = device.capabilities();
-    Device* const by = own.storage().managedBy();
-    if (by && by->capabilities().managed_group == c.managed_group) return &device;
-    if (by && !by->port().lost() && (to_host_ || (asked && port::hasProcessors(c)))) return by;
-    return asked && port::hasProcessors(c) ? &device : nullptr;
+  static bool isAsked(cl_command_type type) {
+    return type != CL_COMMAND_SVM_MAP && type != CL_COMMAND_SVM_UNMAP;
   }
   // What a map takes, an unmap gives back.
   static size_t rangeOf(SvmAllocation& own, const void* pointer, size_t size,
@@ -139,7 +151,10 @@ class SvmMigrateCommand final : public Command {
     }
     if (!parts_.empty()) work = port::Prefetch{parts_, to_host_};
   }
-  void finalize(cl_int) noexcept override { held_.clear(); }
+  void finalize(cl_int status) noexcept override {
+    NextStep::finalize(status);
+    held_.clear();
+  }
 
   bool to_host_;
   std::vector<SvmPointer> held_;
@@ -216,7 +231,24 @@ Ref<Event> enqueueSvmSync(Queue& queue, cl_command_type type, std::span<const vo
 Ref<Event> enqueueSvmMigrate(Queue& queue, std::span<const void* const> pointers,
                              const size_t* sizes, cl_mem_migration_flags flags, WaitList waits,
                              cl_command_type type) {
-  return enqueueCommand<SvmMigrateCommand>(waits, queue, pointers, sizes, flags, type);
+  // There is one even of nothing.
+  std::vector<SvmMigrateCommand::Request> requests;
+  for (size_t i = 0; i < pointers.size(); ++i) {
+    SvmPointer pointer(queue.context(), pointers[i]);
+    Device* const mover = SvmMigrateCommand::moverOf(pointer, queue.device(), flags, type);
+    auto found = std::ranges::find(requests, mover, &SvmMigrateCommand::Request::mover);
+    if (found == requests.end()) found = requests.insert(found, {mover, {}, {}});
+    found->pointers.push_back(std::move(pointer));
+    found->sizes.push_back(sizes ? sizes[i] : 0);
+  }
+  Ref<Event> first, last;
+  for (SvmMigrateCommand::Request& request : requests) {
+    WaitList behind = last ? WaitList(&last, 1) : waits;
+    behind.event_wanted = waits.event_wanted;
+    last = enqueueCommand<SvmMigrateCommand>(behind, queue, std::move(request), flags, type, first);
+    if (!first) first = last;
+  }
+  return last;
 }
 
 Ref<Event> enqueueSvmFree(Queue& queue, std::span<void* const> pointers, SvmFreeFunction function,

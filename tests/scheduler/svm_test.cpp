@@ -133,6 +133,23 @@ TEST_F(ManagedSvmTest, IsNoMoreThanTheHostHas) {
   }
 }
 
+// What a GPU moves and what the CPU has nearer.
+TEST_F(ManagedSvmTest, EachOfAListIsMovedByItsOwn) {
+  start({sharing(FakeShares::everything), sharing(FakeShares::managed)});
+  SvmTable& table = platform->context().svm();
+  UsmTraits traits;
+  traits.type = CL_MEM_TYPE_HOST_INTEL;
+  std::byte* const host = table.allocate(2 * size, traits);
+  for (const bool host_first : {false, true}) {
+    const void* pointers[] = {memory, host};
+    if (host_first) std::swap(pointers[0], pointers[1]);
+    enqueueSvmMigrate(*platform->queue(0), pointers, nullptr, 0, {})->wait();
+    EXPECT_EQ(moves(0), (Moves{{2 * size, false}}));
+    EXPECT_EQ(moves(1), (Moves{{size, true}}));
+  }
+  table.free(host, SvmTable::Sort::usm);
+}
+
 // Whoever makes it: its driver, or who makes the host's other memory.
 TEST_F(ManagedSvmTest, IsCountedOnce) {
   constexpr size_t bytes = size_t(64) << 20;
