@@ -121,4 +121,18 @@ void ReleaseBatch::reclaim(const Object& object) noexcept {
   if (count != 0) object.release(count);
 }
 
+void ReleaseBatch::flushAll() noexcept {
+  std::array<uint64_t, 128> taken;
+  size_t count = 0;
+  {
+    const std::lock_guard lock(all().mutex);
+    for (Batch* batch = all().first; batch && count + most_objects <= taken.size();
+         batch = batch->next)
+      for (std::atomic<uint64_t>& place : batch->entries)
+        if (place.load(std::memory_order_relaxed) != 0)
+          taken[count++] = place.exchange(0, std::memory_order_acquire);
+  }
+  for (size_t i = 0; i < count; ++i) release(taken[i]);
+}
+
 }  // namespace weft

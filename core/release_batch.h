@@ -31,6 +31,9 @@ class ReleaseBatch {
   // Gives up what any thread has kept back of the object, of which the caller has a reference: so
   // that it ends with that.
   static void reclaim(const Object& object) noexcept;
+  // Gives up what any thread has kept back, as flush(): some thread may be at what it did not know
+  // to take long. Of very many threads not all of it at once.
+  static void flushAll() noexcept;
 
  private:
   static void add(const Object& object) noexcept;

@@ -241,6 +241,7 @@ bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
   lock.native().unlock();
   const timespec tick{0, tick_ns};
   bool woken = wait(worker, timed ? &tick : nullptr);
+  if (timed && !woken) ReleaseBatch::flushAll();
   lock.native().lock();
   if (!woken) {
     auto& sleepers = lock->sleepers;

@@ -13,6 +13,7 @@
 
 #include "backends/cpu/backend.h"
 #include "backends/cpu/executor.h"
+#include "core/release_batch.h"
 #include "tests/support/test_image.h"
 #include "tests/support/test_operation.h"
 #include "tests/support/unit_sets.h"
@@ -217,6 +218,46 @@ TEST_F(ExecutorTest, SpinningKernelHangsOnlyItself) {
   EXPECT_FALSE(behind.isFinished());
   __atomic_store_n(set, 1, __ATOMIC_RELEASE);
   ASSERT_TRUE(hung.wait() && behind.wait());
+}
+
+// What small operations have used ends while their worker is at one that was small so far.
+TEST_F(ExecutorTest, NothingIsKeptForTheLengthOfAKernel) {
+  if (units() < 2) GTEST_SKIP() << "one processor only";
+  struct Kept final : Object {
+    explicit Kept(std::atomic<bool>& over) : ended(over) {}
+    ~Kept() override { ended = true; }
+    std::atomic<bool>& ended;
+  };
+  EndlessLaunch wide(*device, *module);
+  auto stream = device->createStream(port::Order::in_order);
+  TestOperation all(wide.whole());
+  stream->submit(all);
+  EXPECT_TRUE(eventually([&] { return wide.threads().size() >= units(); }));
+  wide.end();
+  ASSERT_TRUE(all.wait());
+
+  auto flag = device->allocate(64, 64);
+  std::atomic_ref<uint32_t> set(*reinterpret_cast<uint32_t*>(flag->host()));
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 1);
+  waiting.memory(flag.get());
+  set = 1;
+  for (int i = 0; i < 20; ++i) {
+    TestOperation warm(waiting.whole());
+    stream->submit(warm);
+    ASSERT_TRUE(warm.wait());
+  }
+  std::atomic<bool> ended = false;
+  TestOperation gives(waiting.whole()), hangs(waiting.whole());
+  gives.on_finished = [&] {
+    ReleaseBatch::give(make<Kept>(ended));
+    set = 0;
+  };
+  stream->submit(gives);
+  stream->submit(hangs);
+  EXPECT_TRUE(eventually([&] { return ended.load(); }));
+  EXPECT_FALSE(hangs.isFinished());
+  set = 1;
+  ASSERT_TRUE(gives.wait() && hangs.wait());
 }
 
 // As many kernels as there are threads wait for the one that has none.

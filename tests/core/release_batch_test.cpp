@@ -105,6 +105,16 @@ TEST_F(ReleaseBatchTest, OthersReclaim) {
   EXPECT_EQ(ended, 1);
 }
 
+TEST_F(ReleaseBatchTest, OthersFlushAll) {
+  const ReleaseBatch batch;
+  const auto shared = object();
+  for (int i = 0; i < 3; ++i) ReleaseBatch::give(Ref<Counted>(shared));
+  ReleaseBatch::give(object());
+  std::thread([] { ReleaseBatch::flushAll(); }).join();
+  EXPECT_TRUE(shared->isUnique());
+  EXPECT_EQ(ended, 1);
+}
+
 // Threads give and flush while others take, reclaim and end the objects.
 TEST_F(ReleaseBatchTest, NoneIsLostAndNoneGivenTwice) {
   constexpr int rounds = 2000;
@@ -126,6 +136,7 @@ TEST_F(ReleaseBatchTest, NoneIsLostAndNoneGivenTwice) {
       if (Counted* const left =
               offered[static_cast<size_t>(n) % offered.size()].exchange(Ref(mine).detach()))
         left->release();
+    if (round % 3 == 0) ReleaseBatch::flushAll();
     ReleaseBatch::reclaim(*mine);
   }
   over = true;
