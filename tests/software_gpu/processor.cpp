@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -71,7 +72,8 @@ Processor::~Processor() { close(control_); }
 
 ControlAnswer Processor::ask(const ControlRequest& request, int descriptor) {
   const std::lock_guard lock(mutex_);
-  iovec data{const_cast<ControlRequest*>(&request), sizeof request};
+  iovec data{const_cast<ControlRequest*>(&request),
+             offsetof(ControlRequest, name) + std::strlen(request.name) + 1};
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &data;

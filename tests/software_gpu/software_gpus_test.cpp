@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "tests/conformance/opencl.h"
@@ -96,6 +97,21 @@ TEST_F(SoftwareGpus, TakeTurnsOnOneBufferWithTheCpu) {
             CL_SUCCESS);
   for (cl_uint& value : values) value += 36;
   EXPECT_EQ(back, values);
+}
+
+TEST_F(SoftwareGpus, RunKernelsOfAnyName) {
+  for (const size_t length : {200, 600, 5000}) {
+    const std::string name(length, 'k');
+    const std::string text = "kernel void " + name + "(global uint* data) { data[0] = 5; }\n";
+    const OwnedKernel named = kernel(text.c_str(), name.c_str());
+    std::vector<cl_uint> values(1);
+    const OwnedMem memory = buffer(values);
+    const cl_mem handle = memory;
+    for (const size_t device : {1, 2}) {
+      set(named, 0, handle);
+      EXPECT_EQ(status(run(device, named, 1)), CL_COMPLETE) << length;
+    }
+  }
 }
 
 using SoftwareGpusDeathTest = SoftwareGpus;

@@ -12,7 +12,8 @@ inline constexpr int control_descriptor = 3;
 inline constexpr size_t max_parameter_bytes = 8192;
 inline constexpr size_t max_parameters = 512;
 inline constexpr size_t largest_alignment = 128;  // of sixteen longs
-inline constexpr size_t name_bytes = 1024;
+inline constexpr size_t message_bytes = 1024;
+inline constexpr size_t most_name_bytes = size_t(64) << 10;  // a kernel's, which may be any
 
 enum class Control : uint32_t {
   map,     // a descriptor comes along; its `bytes` from `offset`, at `address`
@@ -28,7 +29,7 @@ struct ControlRequest {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t offset = 0;
-  char name[name_bytes] = {};
+  char name[most_name_bytes] = {};  // only what it takes is sent
 };
 
 // Marks the size of a parameter that is a local pointer.
@@ -46,7 +47,7 @@ struct KernelLayout {
 struct ControlAnswer {
   bool ok = false;
   uint64_t value = 0;
-  char message[name_bytes] = {};
+  char message[message_bytes] = {};
   KernelLayout layout{};
 };
 
@@ -57,7 +58,7 @@ struct LaunchRequest {
   std::array<uint32_t, 3> block{1, 1, 1};
   uint64_t local_bytes = 0;  // static and dynamic
   uint64_t parameter_bytes = 0;
-  char name[128] = {};
+  char name[128] = {};  // for messages: its beginning
   // Only the used ones are sent. Kernels find each aligned as its type is.
   alignas(largest_alignment) std::array<std::byte, max_parameter_bytes> parameters{};
 };
