@@ -10,7 +10,9 @@ namespace {
 constexpr size_t unordered_width = 2;
 // How long a caller looks for ends before it had better sleep.
 constexpr port::Nanoseconds assist_patience = 200'000;
-// How many ends somebody who only asks is told at once.
+// How often those who only ask have the driver asked, under a lock that submitters want, too, and
+// how many ends they are told at once.
+constexpr port::Nanoseconds poll_interval = 1'000;
 constexpr unsigned most_polled = 16;
 
 // finished() may destroy the stream meanwhile, so these are the caller's references.
@@ -49,6 +51,9 @@ void InOrderStream::assist(const std::function<bool()>& done) noexcept {
 }
 
 void InOrderStream::poll() noexcept {
+  const port::Nanoseconds now = hostNow();
+  if (pending() == 0 || now < polled_.load(std::memory_order_relaxed) + poll_interval) return;
+  polled_.store(now, std::memory_order_relaxed);
   for (unsigned i = 0; i < most_polled && core_->completeOldest();) ++i;
 }
 

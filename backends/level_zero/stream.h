@@ -25,6 +25,7 @@ class InOrderStream final : public port::Stream {
 
  private:
   std::shared_ptr<StreamCore> core_;
+  std::atomic<port::Nanoseconds> polled_{0};
   std::thread thread_;
 };
 

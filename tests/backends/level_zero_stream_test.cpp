@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "core/ports/shared_memory.h"
 #include "tests/support/software_gpus.h"
@@ -69,6 +70,30 @@ TEST(LevelZeroStream, ListsComePastWhatFailedOperationsWaitFor) {
   for (int i = 0; i < 100; ++i) run(*one, empty.whole());
   run(*three, frees.whole());
   run(*two, empty.whole());
+}
+
+TEST(LevelZeroStream, WhoPollsOftenAsksSeldom) {
+  std::vector<port::Diagnostic> diagnostics;
+  const std::shared_ptr<port::Device> device = softwareLevelZero()->discover(diagnostics).at(0);
+  const auto module = device->load(testImage(device->target()));
+  const auto stream = device->createStream(port::Order::in_order);
+  const auto memory = device->allocate(128, 128);
+  TestLaunch launch(*module, kernelIndex("busy"), 1);
+  launch.value(100'000'000).memory(memory.get());
+  TestOperation operation(launch.whole());
+  std::atomic<int>& questions = softwareLevelZeroFaults()->questions;
+  for (const bool submitted : {false, true}) {
+    if (submitted) {
+      stream->submit(operation);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the stream's thread rests
+    }
+    const int before = questions;
+    const port::Nanoseconds begin = hostNow();
+    for (int i = 0; i < 50'000; ++i) stream->poll();
+    const auto most = static_cast<int>((hostNow() - begin) / 1000 + 1000);
+    EXPECT_LE(questions - before, submitted ? most : 0);
+  }
+  EXPECT_TRUE(operation.wait());
 }
 
 // A busy machine may delay the comparison of the two clocks by milliseconds. An operation is then

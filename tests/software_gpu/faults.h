@@ -30,6 +30,7 @@ struct Faults {
   // Images, or textures, that there are; Level Zero: copies of memory into them; and launches that
   // take any.
   std::atomic<int> images{0}, image_copies{0}, image_launches{0};
+  std::atomic<int> questions{0};   // Level Zero: has an event been signalled?
   std::atomic<int> prefetches{0};  // of managed memory
   // The device that may not use it while the host does; -1: all may.
   std::atomic<int> exclusive_device{-1};

@@ -133,6 +133,7 @@ ze_result_t eventHostSignal(ze_event_handle_t event) {
   return ok;
 }
 ze_result_t eventQueryStatus(ze_event_handle_t handle) {
+  ++machine().faults.questions;
   const auto& event = of<ZeEventOfPool>(handle);
   if (event.event->isSet()) return ok;
   const Device* const signaller = event.signaller;
