@@ -151,6 +151,8 @@ Recording::Recording(std::vector<Ref<const RecordedWork>> works,
   std::vector<uint32_t> next(first_successor_.begin(), first_successor_.end());
   for (const auto& [from, to] : edges) successors_[next[from]++] = to;
   if (several_spaces) accesses_ = accessesOf(works_);
+  for (uint32_t i = 0; several_spaces && i < size(); ++i)
+    if (works_[i] && works_[i]->usesSvm()) users_of_svm_.push_back(i);
   idle_.lock()->reserve(most_idle);
 }
 

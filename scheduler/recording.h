@@ -19,10 +19,15 @@ class RecordedWork : public Object {
   struct Room {
     LaunchArguments arguments;
     std::unique_ptr<port::Memory> imported;
+    std::vector<port::MemoryPart> moved;
   };
 
   virtual void accesses(AccessList& list) const = 0;
   virtual port::Operation::Work make(Device& device, Room& room) const = 0;
+  // Does it touch shared virtual memory? Then noteMoves() has to be called before each time that
+  // what make() gave is submitted, as it is for a launch of a queue.
+  virtual bool usesSvm() const { return false; }
+  virtual void noteMoves(const Device&, port::Operation::Work&, Room&) const {}
   // The same as a command of a queue of the device that it was recorded for.
   virtual Ref<Event> enqueue(Queue& queue, WaitList waits) const = 0;
 };
@@ -42,6 +47,18 @@ class RecordedWorkOf final : public RecordedWork {
       return work_.make(space, device, room.imported);
     } else {
       return work_.make(space);
+    }
+  }
+  bool usesSvm() const override {
+    if constexpr (std::is_same_v<W, LaunchWork>) return work_.arguments.usesSvm();
+    return false;
+  }
+  void noteMoves(const Device& device, port::Operation::Work& made, Room& room) const override {
+    if constexpr (std::is_same_v<W, LaunchWork>) {
+      auto* const launch = std::get_if<port::Launch>(&made);
+      if (!launch) return;
+      room.moved = work_.noteMoves(device);
+      launch->prefetch = room.moved;
     }
   }
   Ref<Event> enqueue(Queue& queue, WaitList waits) const override {
@@ -81,6 +98,8 @@ class Recording final : public Object {
             successors_.data() + first_successor_[index + 1]};
   }
   uint32_t dependencies(uint32_t index) const { return dependencies_[index]; }
+  // The places of works that use shared virtual memory.
+  std::span<const uint32_t> usersOfSvm() const { return users_of_svm_; }
   // What has to be valid first, and what is written. In contexts of several memory spaces only.
   const AccessList& accesses() const { return accesses_; }
 
@@ -95,6 +114,7 @@ class Recording final : public Object {
   std::vector<uint32_t> first_successor_;
   std::vector<uint32_t> successors_;
   std::vector<uint32_t> dependencies_;
+  std::vector<uint32_t> users_of_svm_;
   AccessList accesses_;
   Guarded<std::vector<std::unique_ptr<Replay>>> idle_;
 };

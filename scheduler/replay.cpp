@@ -48,6 +48,11 @@ bool Replay::prepare(Device& device, uint64_t evictions) {
   return operations_ > 0;
 }
 
+void Replay::noteMoves(const Device& device) {
+  for (const uint32_t i : recording_.usersOfSvm())
+    recording_.work(i)->noteMoves(device, nodes_[i].work, nodes_[i].room);
+}
+
 void Replay::run(port::Operation& whole, port::Stream& stream, bool in_order) noexcept {
   whole_ = &whole;
   stream_ = &stream;
@@ -163,7 +168,9 @@ class ReplayCommand final : public NextStep {
     const uint64_t evictions = owner ? State::of(context()).counters(*owner).evictions.load() : 0;
     replay_ = recording_->takeReplay();
     // Stands for the operations: submitTo() hands over those.
-    if (replay_->prepare(queue()->device(), evictions)) work = port::HostCall{};
+    if (!replay_->prepare(queue()->device(), evictions)) return;
+    replay_->noteMoves(queue()->device());
+    work = port::HostCall{};
   }
   void submitTo(port::Stream& stream) noexcept override {
     replay_->run(*this, stream, !queue()->outOfOrder());

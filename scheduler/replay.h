@@ -21,6 +21,8 @@ class Replay {
   // made before are still good if that has not happened since. Throws Error. False: there is
   // nothing to run.
   bool prepare(Device& device, uint64_t evictions);
+  // Before each run: has the launches bring what they touch of managed memory and the host has.
+  void noteMoves(const Device& device);
   // Runs the operations; `whole` is told as if it were the one operation. The replay may be used
   // again, or be gone, when that is called.
   void run(port::Operation& whole, port::Stream& stream, bool in_order) noexcept;

@@ -8,6 +8,7 @@
 
 #include "core/host_share.h"
 #include "core/system.h"
+#include "scheduler/command_buffer.h"
 #include "scheduler/unified_device.h"
 #include "tests/scheduler/fake_platform.h"
 
@@ -60,15 +61,26 @@ class ManagedSvmTest : public testing::Test {
 
   // With all that lies behind `pointer`; returns how much of it that brought there.
   uint64_t launch(size_t device, const void* pointer) {
+    const auto queue = platform->queue(device);
+    const auto kernel = touching(pointer);
+    EXPECT_EQ(enqueueLaunch(*queue, *kernel, range(), {})->wait(), CL_COMPLETE);
+    return broughtBy(device);
+  }
+  Ref<Kernel> touching(const void* pointer) {
     if (!program)
       program = platform->program({{"touch", {pointerArgument(true, true)}, [](auto&) {}}});
-    const auto kernel = make<Kernel>(program, "touch");
+    auto kernel = make<Kernel>(program, "touch");
     kernel->setSvmArgument(0, pointer);
-    const size_t global = 1;
+    return kernel;
+  }
+  static NDRange range() {
+    static constexpr size_t global = 1;
     NDRange range;
     range.global = &global;
-    const auto queue = platform->queue(device);
-    EXPECT_EQ(enqueueLaunch(*queue, *kernel, range, {})->wait(), CL_COMPLETE);
+    return range;
+  }
+  // The only launch since it was last asked.
+  uint64_t broughtBy(size_t device) {
     for (const FakeRecord& record : platform->fake(device).log())
       if (record.kind == FakeRecord::Kind::launch) {
         platform->fake(device).clearLog();
@@ -185,6 +197,23 @@ TEST_F(ManagedSvmTest, LaunchesBringWhatTheHostHad) {
   EXPECT_EQ(launch(1, memory), step);
   EXPECT_EQ(launch(0, memory + step), 0u);  // kernels of the CPU make it the host's
   EXPECT_EQ(launch(1, memory), size - step);
+}
+
+TEST_F(ManagedSvmTest, RecordedLaunchesBringItEachTimeThatTheHostHadIt) {
+  start({sharing(FakeShares::everything), sharing(FakeShares::managed)});
+  for (const cl_command_queue_properties order : {0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}) {
+    const auto queue = platform->queue(1, order);
+    const auto commands =
+        make<CommandBuffer>(queue, 0, 0, std::vector<cl_command_buffer_properties_khr>{});
+    commands->record(recorded(LaunchWork::check(*queue, *touching(memory), range())), {});
+    commands->finalize();
+    for (const uint64_t brought : {size, size_t(0), size}) {
+      if (brought > 0) map(*queue, memory, size)->wait();
+      platform->fake(1).clearLog();
+      EXPECT_EQ(commands->enqueue(*queue, {})->wait(), CL_COMPLETE);
+      EXPECT_EQ(broughtBy(1), brought);
+    }
+  }
 }
 
 // Where nobody knows what a kernel touches, it may be little of a pool; and after some such
