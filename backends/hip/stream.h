@@ -18,7 +18,7 @@ class InOrderStream final : public port::Stream {
   ~InOrderStream() override;
 
   void submit(port::Operation& operation) noexcept override { core_->submit(operation); }
-  void flush() noexcept override { core_->closeBatch(StreamCore::Tell::by_event); }
+  void flush() noexcept override { core_->closeBatch(); }
   // Looks for completions on the caller's thread, which saves waking one for a short operation.
   void assist(const std::function<bool()>& done) noexcept override;
   void poll() noexcept override { core_->poll(); }

@@ -62,14 +62,15 @@ bool StreamCore::somebodyPolls(port::Nanoseconds now) const noexcept {
 }
 
 void StreamCore::poll() noexcept {
+  if (queued_.load(std::memory_order_relaxed) == 0) return;
+  const bool told = has_word_ && progress() > completed_.load(std::memory_order_relaxed);
   const port::Nanoseconds now = hostNow();
-  if (queued_.load(std::memory_order_relaxed) == 0 ||
-      now < polled_.load(std::memory_order_relaxed) + poll_interval)
-    return;
+  if (!told && now < polled_.load(std::memory_order_relaxed) + poll_interval) return;
   polled_.store(now, std::memory_order_relaxed);
   const Current current(api, context->device);
   if (current.status() != success) return;
-  for (unsigned i = 0; i < most_polled && completeOldest(Ask::always);) ++i;
+  const Ask ask = told ? Ask::no : Ask::always;
+  for (unsigned i = 0; i < most_polled && completeOldest(ask);) ++i;
 }
 
 std::optional<StreamCore::Mark> StreamCore::oldestMark() noexcept {

@@ -60,6 +60,7 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   const std::lock_guard ordered(submitting_);
   const Current current(api, context->device);
   flight.status = context->usable(current.status());
+  backWord();
   enqueue(flight, left);
   const uint64_t marked = std::max(word_written_.load(std::memory_order_relaxed), event_recorded_);
   const bool recent = last() - marked < (operation.awaited ? most_fenced : most_unmarked);
@@ -68,16 +69,31 @@ void StreamCore::submit(port::Operation& operation) noexcept {
     push(std::move(flight), nullptr);
     return;
   }
-  // One that nobody asked for is a word, at which everybody can look without the runtime.
-  const Tell unasked = !operation.awaited ? Tell::by_word
-                       : recent           ? Tell::by_fence
-                                          : Tell::by_event;
   Mark mark{flight.sequence, flight.end};
   mark.timed = flight.end != nullptr;
-  const bool made = makeMark(mark, asked ? Tell::by_event : unasked);
+  const bool made = makeMark(mark, howToTell(flight, recent));
+  if (asked && !mark.event && word_written_.load(std::memory_order_relaxed) == flight.sequence)
+    told_ = flight.sequence;
   // What was not recorded has the time of something else.
   if (!mark.timed) context->timed_events.give(std::exchange(flight.end, nullptr));
   push(std::move(flight), made ? &mark : nullptr);
+}
+
+// At a word everybody can look without the runtime, and the device gets to it sooner. What is
+// alone here has one even where its end is asked for: who has to sleep records an event then.
+StreamCore::Tell StreamCore::howToTell(const Flight& flight, bool recent) const noexcept {
+  const port::Operation& operation = *flight.operation;
+  if (flight.status != success || flight.end) return Tell::by_event;
+  if (!operation.awaited)
+    return operation.observed && queued_.load(std::memory_order_relaxed) > 0 ? Tell::by_event
+                                                                             : Tell::by_word;
+  return operation.observed || !recent ? Tell::by_event : Tell::by_fence;
+}
+
+// An event recorded later would tell of what comes now, too.
+void StreamCore::backWord() noexcept {
+  const bool open = told_ == last() && told_ > completed_.load(std::memory_order_relaxed);
+  if (open && progress() < told_) closeAll(Tell::by_event);
 }
 
 void StreamCore::makeAwaitable(uint64_t number, HostParts& left) noexcept {
@@ -208,10 +224,10 @@ bool StreamCore::writeWord(const Mark& mark) noexcept {
   return status == success;
 }
 
-void StreamCore::closeBatch(Tell tell) noexcept {
+void StreamCore::closeBatch() noexcept {
   if (queued_.load(std::memory_order_acquire) == 0) return;
   const std::lock_guard ordered(submitting_);
-  closeAll(tell == Tell::by_word && !has_word_ ? Tell::by_event : tell);
+  if (told_ != last()) closeAll(Tell::by_event);
 }
 
 bool StreamCore::tryCloseBatch(Tell tell) noexcept {

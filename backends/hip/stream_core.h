@@ -34,10 +34,11 @@ class StreamCore {
   StreamCore& operator=(const StreamCore&) = delete;
 
   void submit(port::Operation& operation) noexcept;
-  // Has the end of everything submitted so far told: by a word that a caller looks at, where there
-  // is one, by an event that a thread can sleep on, or by a fence.
+  // Has the end of everything submitted so far told.
+  void closeBatch() noexcept;
+  // By a word that a caller looks at, where there is one, by an event that a thread can sleep on,
+  // or by a fence.
   enum class Tell : uint8_t { by_word, by_event, by_fence };
-  void closeBatch(Tell tell) noexcept;
   // Unless somebody submits now: false.
   bool tryCloseBatch(Tell tell) noexcept;
   // Where words do not say that it has ended: is the runtime asked? A word written behind the very
@@ -56,6 +57,7 @@ class StreamCore {
   template <class Call>
   auto between(Call&& call) {
     const std::lock_guard ordered(submitting_);
+    backWord();
     held_ = last() + 1;
     return call(handle_);
   }
@@ -121,6 +123,8 @@ class StreamCore {
   void noteWait(uint64_t id, uint64_t number) noexcept;
   Status runBehind(const Flight& flight, const HostParts& left) noexcept;
   void enqueue(Flight& flight, const HostParts& left) noexcept;
+  Tell howToTell(const Flight& flight, bool recent) const noexcept;
+  void backWord() noexcept;
   bool closeAll(Tell tell) noexcept;
   bool makeMark(Mark& mark, Tell tell) noexcept;
   bool tellBy(Tell tell, Mark& mark) noexcept;
@@ -167,6 +171,7 @@ class StreamCore {
   std::atomic<uint64_t> sequence_{0};
   std::atomic<uint64_t> word_written_{0};
   uint64_t event_recorded_ = 0, fenced_ = 0;
+  uint64_t told_ = 0;  // the last whose end was asked for and has a word at first
   HostOrder order_;
   uint64_t held_ = 0;  // the first flight behind the last thing that may hold it up
   // What the stream waits for, or did, on the device: so far in which others.

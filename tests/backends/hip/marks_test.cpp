@@ -66,6 +66,84 @@ TEST_P(MarksTest, AnEndIsToldWhileSomebodyCannotSubmit) {
   }
 }
 
+// The events and words that the runtime is asked for.
+class CountedMarks {
+ public:
+  explicit CountedMarks(hip::Api& api) : api_(api) {
+    record_ = api.eventRecord;
+    write_ = api.streamWriteValue32;
+    events = words = 0;
+    api.eventRecord = [](auto... arguments) { return ++events, record_(arguments...); };
+    api.streamWriteValue32 = [](auto... arguments) { return ++words, write_(arguments...); };
+  }
+  ~CountedMarks() {
+    api_.eventRecord = record_;
+    api_.streamWriteValue32 = write_;
+  }
+  CountedMarks(const CountedMarks&) = delete;
+  CountedMarks& operator=(const CountedMarks&) = delete;
+
+  static inline std::atomic<int> events, words;
+
+ private:
+  hip::Api& api_;
+  static inline decltype(hip::Api::eventRecord) record_ = nullptr;
+  static inline decltype(hip::Api::streamWriteValue32) write_ = nullptr;
+};
+
+// An event costs more than a word and is for those who sleep.
+TEST_P(MarksTest, WhatIsAloneHasAWordUntilSomebodySleeps) {
+  const CountedMarks counted(device->context()->runtime->provider->api);
+  for (const bool sleeps : {false, true}) {
+    const auto other = device->createInOrderStream({.spin_ns = sleeps ? 0 : 2'000'000'000u});
+    RunningKernel kernel(*device, *module);
+    TestOperation alone(kernel.launch());
+    alone.timed = alone.wants_start = false;
+    CountedMarks::events = CountedMarks::words = 0;
+    other->submit(alone);
+    other->flush();
+    kernel.awaitBegin();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(CountedMarks::events, sleeps ? 1 : 0);
+    EXPECT_EQ(CountedMarks::words, 1);
+    kernel.end();
+    ASSERT_TRUE(alone.wait());
+  }
+}
+
+// Also where the thread sleeps, and does not look at the word.
+TEST_P(MarksTest, TheEndOfWhatWasAloneIsToldBeforeThatOfWhatCameBehind) {
+  const CountedMarks counted(device->context()->runtime->provider->api);
+  hip::HostWord word;
+  {
+    const hip::Current current(device->context()->api, 0);
+    word = device->context()->runtime->words.take();
+  }
+  for (const bool waits : {false, true}) {
+    const auto other = device->createInOrderStream({.spin_ns = 20'000'000});
+    RunningKernel first(*device, *module), second(*device, *module);
+    TestOperation alone(first.launch()), behind(second.launch());
+    alone.timed = alone.wants_start = behind.timed = behind.wants_start = false;
+    CountedMarks::events = CountedMarks::words = 0;
+    other->submit(alone);
+    if (waits) {
+      ASSERT_EQ(other->wait(word, 1), hip::success);
+    }
+    other->submit(behind);
+    EXPECT_EQ(CountedMarks::events, 2);
+    EXPECT_EQ(CountedMarks::words, 1);
+    first.awaitBegin();
+    std::this_thread::sleep_for(60ms);  // nobody looks at it any more
+    first.end();
+    EXPECT_TRUE(alone.wait(2s));
+    EXPECT_FALSE(behind.isFinished());
+    word.release(1);
+    second.end();
+    ASSERT_TRUE(behind.wait());
+  }
+  device->context()->runtime->words.give(word, 1);
+}
+
 // By a caller that polls, while the stream's thread sleeps on.
 TEST_P(MarksTest, WhoPollsTellsTheEnd) {
   static std::atomic<bool> asleep, entered;
