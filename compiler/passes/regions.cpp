@@ -6,6 +6,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
@@ -31,6 +32,16 @@ struct Carried {
   llvm::BitVector live;  // by barrier
   bool per_group;
   unsigned slot;
+
+  std::pair<bool, unsigned> place() const { return {per_group, slot}; }
+};
+
+// A slot and the values that are kept there in turn.
+struct Place {
+  llvm::SmallVector<const Instruction*, 2> values;
+  llvm::BitVector live;
+  bool per_group;
+  unsigned slot;
 };
 
 class Splitter {
@@ -42,6 +53,7 @@ class Splitter {
  private:
   void placeVariables();
   void carryValues(const Uniformity* uniformity);
+  unsigned slotFor(const Instruction& value, const llvm::BitVector& live, bool per_group);
   Region buildRegion(unsigned index);
   BasicBlock* start(unsigned index) const {
     return index == 0 ? first_ : barriers_[index - 1].continuation;
@@ -54,6 +66,7 @@ class Splitter {
   BasicBlock* prologue_ = nullptr;  // variables, and what every region computes anew
   BasicBlock* first_ = nullptr;
   std::vector<Carried> carried_;
+  std::vector<Place> places_;
   llvm::DenseMap<const BasicBlock*, unsigned> barrier_of_;
   llvm::MapVector<AllocaInst*, unsigned> variable_slots_;  // variables in the context
   SplitKernel result_;
@@ -93,10 +106,11 @@ class RegionBuilder {
   Region region_;
   BasicBlock* entry_ = nullptr;
   llvm::ValueToValueMapTy map_;
-  llvm::SetVector<BasicBlock*> blocks_;      // of the body, in this region
-  std::vector<AllocaInst*> temporaries_;     // stand for carried values
-  llvm::DenseMap<Value*, Value*> restored_;  // value loaded from the context -> its variable
-  llvm::SmallVector<std::pair<llvm::StoreInst*, Value*>> saves_;
+  llvm::SetVector<BasicBlock*> blocks_;   // of the body, in this region
+  std::vector<AllocaInst*> temporaries_;  // stand for carried values
+  // Values loaded from the context, and stores into it: where that is.
+  llvm::DenseMap<Value*, std::pair<bool, unsigned>> restored_;
+  llvm::SmallVector<std::pair<llvm::StoreInst*, std::pair<bool, unsigned>>> saves_;
 };
 
 llvm::Type* storageType(llvm::Type* type) {
@@ -144,11 +158,13 @@ Region RegionBuilder::build() {
   builder.CreateBr(llvm::cast<BasicBlock>(map_[splitter_.start(index_)]));
   llvm::DominatorTree tree(*region_.function);
   llvm::PromoteMemToReg(temporaries_, tree);
+  for (BasicBlock& block : *region_.function)
+    if (block.getSinglePredecessor()) llvm::FoldSingleEntryPHINodes(&block);
   // What is stored just as it was loaded is there already.
-  for (auto& [store, variable] : saves_) {
+  for (auto& [store, place] : saves_) {
     Value* value = store->getValueOperand();
     if (auto* extended = llvm::dyn_cast<llvm::ZExtInst>(value)) value = extended->getOperand(0);
-    if (auto it = restored_.find(value); it != restored_.end() && it->second == variable)
+    if (auto it = restored_.find(value); it != restored_.end() && it->second == place)
       store->eraseFromParent();
   }
   for (Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(*entry_)))
@@ -224,7 +240,7 @@ void RegionBuilder::restore() {
                                     : loadFromSlot(builder, variable->getAllocatedType(),
                                                    slotAddress(builder, value.slot));
     builder.CreateStore(loaded, variable);
-    restored_[loaded] = value.variable;
+    restored_[loaded] = value.place();
   }
 }
 
@@ -253,7 +269,7 @@ void RegionBuilder::endAtBarrier(BasicBlock* block, unsigned barrier) {
     llvm::StoreInst* store = value.per_group
                                  ? builder.CreateStore(current, groupSlot(value.slot, true))
                                  : storeToSlot(builder, current, slotAddress(builder, value.slot));
-    saves_.push_back({store, value.variable});
+    saves_.push_back({store, value.place()});
   }
   if (needsFence(*splitter_.barriers_[barrier].call))
     builder.CreateFence(llvm::AtomicOrdering::AcquireRelease);
@@ -350,9 +366,37 @@ void Splitter::placeVariables() {
       if (auto* marker = llvm::dyn_cast<llvm::LifetimeIntrinsic>(user)) marker->eraseFromParent();
 }
 
+// Where a value is kept. What a loop changes and what it becomes share a place where no barrier
+// needs both, so that nothing is copied from the one to the other between two turns.
+unsigned Splitter::slotFor(const Instruction& value, const llvm::BitVector& live, bool per_group) {
+  const auto related = [&](const Instruction* other) {
+    const auto takes = [](const Instruction* phi, const Instruction* from) {
+      return llvm::isa<llvm::PHINode>(phi) && llvm::is_contained(phi->operands(), from);
+    };
+    return takes(&value, other) || takes(other, &value);
+  };
+  for (Place& place : places_)
+    if (place.per_group == per_group && !place.live.anyCommon(live) &&
+        llvm::any_of(place.values, related)) {
+      place.values.push_back(&value);
+      place.live |= live;
+      return place.slot;
+    }
+  const llvm::DataLayout& layout = function_.getDataLayout();
+  unsigned slot = static_cast<unsigned>(result_.group_slots.size());
+  if (per_group) {
+    result_.group_slots.push_back(value.getType());
+  } else {
+    llvm::Type* storage = storageType(value.getType());
+    slot = result_.layout.addPerLane(layout.getTypeAllocSize(storage),
+                                     layout.getABITypeAlign(storage));
+  }
+  places_.push_back({{&value}, live, per_group, slot});
+  return slot;
+}
+
 // `uniformity` is null where lanes are not in lockstep.
 void Splitter::carryValues(const Uniformity* uniformity) {
-  const llvm::DataLayout& layout = function_.getDataLayout();
   LiveAcross values = findLiveAcross(function_, barriers_);
   llvm::SmallPtrSet<Instruction*, 16> per_group;
   for (auto& [value, live] : values)
@@ -360,20 +404,15 @@ void Splitter::carryValues(const Uniformity* uniformity) {
   values.remove_if([&](auto& entry) {
     return entry.first->getParent() == prologue_ || moveToPrologue(*entry.first, *prologue_);
   });
-  for (auto& [value, live] : values) {
-    if (value->getParent() == prologue_) continue;  // moved with another one
-    unsigned slot;
-    if (per_group.contains(value)) {
-      slot = static_cast<unsigned>(result_.group_slots.size());
-      result_.group_slots.push_back(value->getType());
-    } else {
-      llvm::Type* storage = storageType(value->getType());
-      slot = result_.layout.addPerLane(layout.getTypeAllocSize(storage),
-                                       layout.getABITypeAlign(storage));
-    }
-    AllocaInst* variable = llvm::DemoteRegToStack(*value, /*VolatileLoads=*/false,
+  values.remove_if(  // moved with another one
+      [&](auto& entry) { return entry.first->getParent() == prologue_; });
+  llvm::SmallVector<unsigned> slots;  // found before values turn into variables
+  for (auto& [value, live] : values)
+    slots.push_back(slotFor(*value, live, per_group.contains(value)));
+  for (auto [entry, slot] : llvm::zip_equal(values, slots)) {
+    AllocaInst* variable = llvm::DemoteRegToStack(*entry.first, /*VolatileLoads=*/false,
                                                   prologue_->getTerminator()->getIterator());
-    carried_.push_back({variable, live, per_group.contains(value), slot});
+    carried_.push_back({variable, entry.second, per_group.contains(entry.first), slot});
   }
 }
 

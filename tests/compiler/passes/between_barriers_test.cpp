@@ -1,4 +1,6 @@
 // What lies between two barriers: what is left to one lane, and short code that becomes vectors.
+#include <stdexcept>
+
 #include <gtest/gtest.h>
 
 #include "compiler/passes/kernel_body.h"
@@ -25,20 +27,86 @@ const char* const turns = R"(
     out[get_global_id(0)] = old[lane];
   })";
 
-TEST(BetweenBarriers, WhatTheGroupKeepsIsLeftToOneLane) {
+// Which regions of the first kernel run once for all lanes, and what a lane keeps between regions.
+struct Kept {
+  std::vector<bool> for_all;
+  uint64_t bytes;
+};
+
+Kept splitFirst(const char* source) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = compileOpenCl(context, turns);
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
   KernelInfo info = describeKernels(*module).front();
   info.sub_group_size = port::cpu_sub_group_size;
   auto kernels = compiler::prepareModule(*module, hostMachine());
-  ASSERT_TRUE(bool(kernels)) << llvm::toString(kernels.takeError());
+  if (!kernels) throw std::runtime_error(llvm::toString(kernels.takeError()));
   compiler::KernelBody body =
       compiler::makeBody(*kernels->front(), hostMachine(), info, /*optimize=*/true);
   const compiler::SplitKernel split = compiler::splitAtBarriers(body);
+  Kept result{{}, split.layout.bytesPerLane()};
+  for (const compiler::Region& region : split.regions)
+    result.for_all.push_back(region.for_all_lanes);
+  return result;
+}
+
+TEST(BetweenBarriers, WhatTheGroupKeepsIsLeftToOneLane) {
   // Before the loop, to the first barrier in it, the exchange of the arrays, a turn or the end.
-  std::vector<bool> for_all;
-  for (const compiler::Region& region : split.regions) for_all.push_back(region.for_all_lanes);
-  EXPECT_EQ(for_all, (std::vector<bool>{false, false, true, false}));
+  EXPECT_EQ(splitFirst(turns).for_all, (std::vector<bool>{false, false, true, false}));
+}
+
+const char* const sums = R"(
+  kernel void sums(global int* out, local int* all) {
+    const int lane = get_local_id(0), lanes = get_local_size(0);
+    int sum = lane + 1;
+    for (int step = 1; step < lanes; step *= 2) {
+      all[lane] = sum;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (lane >= step) sum += all[lane - step];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = sum;
+  })";
+
+TEST(BetweenBarriers, WhatALoopChangesHasOnePlace) {
+  EXPECT_EQ(splitFirst(sums).bytes, sizeof(int));
+  for (uint64_t lanes : {1, 3, 16, 40}) {
+    std::vector<int> out(lanes, -1);
+    Program(sums).run("sums", {1, {lanes, 1, 1}, {lanes, 1, 1}, {0, 0, 0}},
+                      {Program::buffer(out.data()), Program::local(lanes * 4)});
+    for (uint64_t lane = 0; lane < lanes; ++lane)
+      ASSERT_EQ(out[lane], int((lane + 1) * (lane + 2) / 2)) << lanes;
+  }
+}
+
+// Both are needed after each barrier: they change places.
+const char* const swaps = R"(
+  kernel void swaps(global int* out, local int* all, int count) {
+    const int lane = get_local_id(0);
+    int a = lane, b = lane + 100;
+    for (int i = 0; i < count; ++i) {
+      all[lane] = a;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      const int c = b;
+      b = all[lane];
+      a = c;
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[2 * get_global_id(0)] = a;
+    out[2 * get_global_id(0) + 1] = b;
+  })";
+
+TEST(BetweenBarriers, WhatIsNeededAtOnceHasPlacesOfItsOwn) {
+  constexpr uint64_t lanes = 20;
+  for (int count : {0, 1, 2, 5}) {
+    std::vector<int> out(2 * lanes, -1);
+    Program(swaps).run(
+        "swaps", {1, {lanes, 1, 1}, {lanes, 1, 1}, {0, 0, 0}},
+        {Program::buffer(out.data()), Program::local(lanes * 4), Program::value(count)});
+    for (uint64_t lane = 0; lane < lanes; ++lane) {
+      ASSERT_EQ(out[2 * lane], int(lane) + 100 * (count % 2)) << count;
+      ASSERT_EQ(out[2 * lane + 1], int(lane) + 100 * (1 - count % 2)) << count;
+    }
+  }
 }
 
 TEST(BetweenBarriers, Turns) {
