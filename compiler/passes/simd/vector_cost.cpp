@@ -178,6 +178,8 @@ bool extendsLoads(llvm::Function& lane, const LaneShapes& shapes) {
 
 bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
                             const LaneShapes& shapes) {
+  // It tests in each row whether such an id wraps, and gathers where it cannot tell.
+  if (shapes.narrowsGlobalId()) return true;
   if (lane.getInstructionCount() > longest_straight || extendsLoads(lane, shapes)) return true;
   const auto broadcast = llvm::count_if(llvm::instructions(lane), [&](const Instruction& load) {
     return llvm::isa<llvm::LoadInst>(load) && shapes.isUniform(&load);
