@@ -44,20 +44,31 @@ llvm::MDNode* property(llvm::LLVMContext& context, const char* name, llvm::Metad
   return llvm::MDNode::get(context, operands);
 }
 
+llvm::MDNode* loopOf(llvm::LLVMContext& context, llvm::ArrayRef<llvm::Metadata*> properties) {
+  llvm::SmallVector<llvm::Metadata*, 4> operands{
+      nullptr, property(context, "llvm.loop.unroll.disable", nullptr)};
+  llvm::append_range(operands, properties);
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, operands);
+  loop->replaceOperandWith(0, loop);
+  return loop;
+}
+
+llvm::Metadata* one(llvm::LLVMContext& context) {
+  return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1));
+}
+
 // Rows of lanes are short (16 is common): interleaving would leave most of them to the scalar
 // remainder, and unrolling only makes more code of it.
 llvm::MDNode* loopProperties(llvm::LLVMContext& context, llvm::MDNode* access_group) {
-  llvm::SmallVector<llvm::Metadata*, 4> properties{nullptr};
-  properties.push_back(property(context, "llvm.loop.unroll.disable", nullptr));
-  if (access_group) {
-    auto* one =
-        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1));
-    properties.push_back(property(context, "llvm.loop.interleave.count", one));
-    properties.push_back(property(context, "llvm.loop.parallel_accesses", access_group));
-  }
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, properties);
-  loop->replaceOperandWith(0, loop);
-  return loop;
+  if (!access_group) return loopOf(context, {});
+  return loopOf(context, {property(context, "llvm.loop.interleave.count", one(context)),
+                          property(context, "llvm.loop.parallel_accesses", access_group)});
+}
+
+// One lane after the other.
+llvm::MDNode* scalarLoop(llvm::LLVMContext& context) {
+  return loopOf(context, {property(context, "llvm.loop.vectorize.width", one(context)),
+                          property(context, "llvm.loop.interleave.count", one(context))});
 }
 
 }  // namespace
@@ -240,7 +251,8 @@ void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>
     CountedLoop x(builder, local_size[0], "x");
     llvm::Value* lane = builder.CreateAdd(row.lane, x.counter(), "lane", true, true);
     emit({{x.counter(), row.local_id[1], row.local_id[2]}, lane});
-    x.close(loopProperties(builder.getContext(), access_group));
+    x.close(access_group ? loopProperties(builder.getContext(), access_group)
+                         : scalarLoop(builder.getContext()));
   });
 }
 

@@ -50,8 +50,9 @@ struct Region {
   bool for_all_lanes = false;            // what one lane does is all there is to do
   llvm::MDNode* access_group = nullptr;  // of the accesses that lanes may do in any order
   std::optional<VectorRegion> vector;
+  bool stays_scalar = false;  // without vectors of any kind
 
-  bool goesToLoopVectoriser() const { return !vector || vector->shares_rows; }
+  bool goesToLoopVectoriser() const { return !stays_scalar && (!vector || vector->shares_rows); }
 };
 
 struct SplitKernel {

@@ -219,6 +219,7 @@ class RegionVectoriser {
 
  private:
   static constexpr const char* too_long = "its code is too long";
+  static constexpr const char* not_faster = "vectors are not estimated to be faster";
 
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
     reportRefusal(*region_.function, where, why);
@@ -263,9 +264,10 @@ class RegionVectoriser {
     const FarLoads far = code.farLoads();
     const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width());
     if (mode_ != Vectorising::always) {
+      region_.stays_scalar = levels.levels().size() == 1 && cost.vectors > cost.lanes;
       if (levels.levels().size() == 1 && !isBeyondLoopVectoriser(*lane_, levels, shapes))
-        return refuse("it has no loops");
-      if (!cost.pays()) return refuse("vectors are not estimated to be faster");
+        return refuse(region_.stays_scalar ? not_faster : "it has no loops");
+      if (!cost.pays()) return refuse(not_faster);
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
     }
     reportVectors(*lane_, levels, shapes, width(), cost);
