@@ -18,7 +18,8 @@ RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneSha
       const bool differs = rows.differs(&instruction);
       const auto registers = registersFor(instruction, shapes, masked);
       if (differs && !registers) result.suits = false;
-      ++(differs ? result.own_code : result.common_code);
+      if (!llvm::isa<llvm::GetElementPtrInst>(instruction))  // mostly part of what accesses it
+        ++(differs ? result.own_code : result.common_code);
       if (level.loop)
         (differs ? result.own_registers : result.common_registers) += registers.value_or(0);
       const double cost = weight * instructionCost(instruction, shapes, masked, width).vectors;

@@ -37,6 +37,7 @@
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vector_report.h"
+#include "core/ports/capabilities.h"
 
 namespace weft::compiler {
 namespace {
@@ -45,6 +46,23 @@ using llvm::Function;
 using llvm::Instruction;
 
 constexpr unsigned forced_rows = 3;
+
+// Says how large the ids and sizes of a work-group can be: in 32 bits they are what they are in 64,
+// so that rows and elements of local memory lie constant distances apart. Not for LLVM's
+// vectoriser, whose vectors would count lanes in 64 bits.
+void limitIds(Function& lane, unsigned first) {
+  constexpr uint64_t most = port::cpu_max_work_group_size;
+  const auto limit = [&](unsigned parameter, uint64_t least, uint64_t end) {
+    const llvm::ConstantRange range(llvm::APInt(64, least), llvm::APInt(64, end));
+    lane.addParamAttr(first + parameter,
+                      llvm::Attribute::get(lane.getContext(), llvm::Attribute::Range, range));
+  };
+  for (unsigned d = 0; d < 3; ++d) {
+    limit(env::local_id + d, 0, most);
+    limit(env::local_size + d, 1, most + 1);
+  }
+  limit(env::lane, 0, most);
+}
 
 // Can lanes not run side by side, whatever they do otherwise?
 bool isInOrder(const Instruction& instruction) {
@@ -136,10 +154,10 @@ void addUnrolling(llvm::FunctionPassManager& pipeline) {
 }
 
 // Brings the code of a lane into the form that VectorBody wants.
-void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool again) {
+void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
   Analyses analyses(machine);
   llvm::FunctionPassManager pipeline;
-  if (again) addCleaning(pipeline);
+  if (clean) addCleaning(pipeline);
   if (hasShortLoop(lane)) addUnrolling(pipeline);
   pipeline.addPass(llvm::LowerSwitchPass());
   pipeline.addPass(llvm::UnifyFunctionExitNodesPass());
@@ -211,7 +229,9 @@ class RegionVectoriser {
     llvm::ValueToValueMapTy map;
     lane_ = llvm::CloneFunction(region_.function, map);
     lane_->setName(region_.function->getName() + ".lane");
-    simplifyLane(*lane_, machine_, inlineCalls(*lane_, hasFloatParts(machine_, width())));
+    limitIds(*lane_, body_.firstHidden());
+    const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()));
+    simplifyLane(*lane_, machine_, inlined || uses_rows_);
     interleaveArrays(*lane_, width());
     vectorise();
     lane_->eraseFromParent();

@@ -43,6 +43,19 @@ const char* const kernels = R"(
       sum += __opencl_atomic_fetch_add((volatile global atomic_int*)(next + column), a[k * n + column],
                                        memory_order_relaxed, memory_scope_device) & row;
     drawn[row * n + column] = sum;
+  }
+  kernel void tiled(global const float* a, global const float* b, global float* c, int n) {
+    local float left[16][16], right[16][16];
+    const int x = get_local_id(0), y = get_local_id(1), row = get_global_id(1);
+    float sum = 0;
+    for (int first = 0; first < n; first += 16) {
+      left[y][x] = a[row * n + first + x];
+      right[y][x] = b[(first + y) * n + (int)get_global_id(0)];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int k = 0; k < 16; ++k) sum += left[y][k] * right[k][x];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    c[row * n + (int)get_global_id(0)] = sum;
   })";
 
 // The greatest number of rows that a kernel is lowered for.
@@ -74,6 +87,7 @@ bool hasMaskedVectors() { return hostMachine().getTargetFeatureString().contains
 TEST(JointRows, WhereTheyShare) {
   if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked vectors";
   EXPECT_GE(rowsOf(kernels, "product"), 4u);
+  EXPECT_EQ(rowsOf(kernels, "tiled"), 8u) << "enough sums not to wait for each other";
   EXPECT_EQ(rowsOf(kernels, "triangle"), 1u) << "rows leave the loop in different turns";
   EXPECT_EQ(rowsOf(kernels, "watched"), 1u) << "each row must do its own volatile loads";
 }
