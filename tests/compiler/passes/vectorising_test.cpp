@@ -362,6 +362,36 @@ TEST(Vectorising, ScatteredRows) {
   }
 }
 
+// An id of 32 bits may wrap where it is doubled, as far as LLVM's vectoriser can see: it gathers.
+TEST(Vectorising, PairsAreNotGathered) {
+  if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked loads and stores";
+  const char* const pairs =
+      "kernel void sums(global const int* in, global int* out) {\n"
+      "  const int i = get_global_id(0);\n"
+      "  out[i] = in[2 * i] + 3 * in[2 * i + 1];\n"
+      "}";
+  EXPECT_TRUE(becomesVectors(pairs, "sums"));
+  constexpr size_t count = 150;
+  std::vector<int> in(2 * count), out(count, -1);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 101);
+  Program(pairs).run("sums", {1, {count, 1, 1}, {50, 1, 1}, {0, 0, 0}},
+                     {Program::buffer(in.data()), Program::buffer(out.data())});
+  for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], in[2 * i] + 3 * in[2 * i + 1]) << i;
+}
+
+// Nor does it make scatters of them.
+TEST(Vectorising, RecordsAreLeftToOneLane) {
+  const char* const records =
+      "typedef struct { float x, y, z, vx, vy, vz; } Record;\n"
+      "kernel void move(global Record* all, float dt) {\n"
+      "  global Record* r = &all[get_global_id(0)];\n"
+      "  r->x += dt * r->vx;\n"
+      "  r->y += dt * r->vy;\n"
+      "  r->z += dt * r->vz;\n"
+      "}";
+  EXPECT_FALSE(std::regex_search(optimisedText(records, "move"), std::regex("fmuladd\\.v\\d")));
+}
+
 // What all lanes have at one index of a private array lies side by side.
 TEST(Vectorising, PrivateArrays) {
   const char* const source =
