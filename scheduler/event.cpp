@@ -106,11 +106,19 @@ void Event::waitFor(Event& dependency, bool carries_failure) {
 }
 
 bool Event::linkTo(std::atomic<Edge*>& nodes, Edge& edge) noexcept {
-  pending_.fetch_add(1, std::memory_order_relaxed);
+  // The guard is held. While that is all, no other thread counts, and an atomic addition would wait
+  // until the new node is in this core's caches.
+  const bool alone = pending_.load(std::memory_order_relaxed) == 1;
+  if (alone)
+    pending_.store(2, std::memory_order_relaxed);
+  else
+    pending_.fetch_add(1, std::memory_order_relaxed);
   step::point();
   if (push(nodes, edge)) return true;
-  // The guard is held, so this cannot be the last count.
-  pending_.fetch_sub(1, std::memory_order_relaxed);
+  if (alone)
+    pending_.store(1, std::memory_order_relaxed);
+  else
+    pending_.fetch_sub(1, std::memory_order_relaxed);
   step::point();
   return false;
 }
@@ -173,7 +181,12 @@ void Event::holdAgain() noexcept { pending_.fetch_add(1, std::memory_order_relax
 void Event::dependencyDone(cl_int status, bool carries_failure) noexcept {
   step::point();
   if (carries_failure && status < 0) dependency_failed_.store(true, std::memory_order_release);
-  if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) CompletionList::run(*this);
+  // Only who is counted counts others: of the last one nobody else does.
+  if (pending_.load(std::memory_order_acquire) == 1)
+    pending_.store(0, std::memory_order_relaxed);
+  else if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  CompletionList::run(*this);
 }
 
 void Event::advance(cl_int status) noexcept {

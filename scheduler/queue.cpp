@@ -35,7 +35,8 @@ Ref<Event> Queue::order(Command& command, Ordering ordering, bool has_wait_list)
   auto tail = tail_.lock();
   if (!outOfOrder()) {
     if (tail->last) command.follow(tail->last);
-    return std::exchange(tail->last, Ref<Event>(&command));
+    command.retainUnshared();  // nobody else has got it yet
+    return std::exchange(tail->last, Ref<Event>::adopt(&command));
   }
   if (tail->barrier) {
     if (tail->barrier->done())
