@@ -16,10 +16,8 @@
 namespace weft::cpu {
 namespace {
 
-constexpr int32_t refused_state = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-
 uint64_t roomFor(const port::DeviceRequest& request) {
-  return sizeof(Child) + request.block_bytes + request.wait_count * sizeof(Link) +
+  return sizeof(Child) + request.block_bytes + request.wait_count * sizeof(EventLink) +
          (uint64_t{request.local_count} + 1) * sizeof(port::LaunchArgument);
 }
 
@@ -35,7 +33,7 @@ bool hasWaitList(const port::DeviceRequest& request) {
 
 }  // namespace
 
-Run::Run(Family& owner, Scope* own) : family(owner), scope(own) {
+Run::Run(Family& owner, CommandScope* own) : family(owner), scope(own) {
   print = &printToStdout;
   device_queue = &Family::call;
 }
@@ -68,7 +66,8 @@ Family* Family::take(Executor& executor, StreamCore& stream, port::Operation& op
 }
 
 Family::Family(Executor& executor, StreamCore& stream, port::Operation& operation)
-    : executor_(executor),
+    : EnqueuedCommands(port::max_device_events),
+      executor_(executor),
       host_stream_(stream),
       in_order_(stream.order == port::Order::in_order),
       operation_(operation),
@@ -126,7 +125,7 @@ std::optional<port::LaunchRecord> Family::recordOf(const port::DeviceRange& rang
 std::unique_ptr<Child> Family::childIn(port::DeviceQueue& queue, uint64_t room) {
   if (!queue.take(room)) return nullptr;
   try {
-    return std::make_unique<Child>(*this, nullptr, queue, room);
+    return std::make_unique<Child>(*this, queue, room);
   } catch (...) {
     queue.give(room);
     throw;
@@ -199,115 +198,41 @@ int64_t Family::enqueueMarker(Run& run, port::DeviceRequest& request) {
 
 int64_t Family::place(Run& run, std::unique_ptr<Child> child, port::DeviceRequest& request) {
   child->links.resize(request.wait_count);
+  const std::span waits(request.waits, request.wait_count);
   Freed freed;
   {
     const std::lock_guard lock(mutex_);
-    if (!waitsAreValid(request)) return port::device_invalid_wait_list;
+    if (!areValid(waits)) return port::device_invalid_wait_list;
     if (request.returned_event) {
-      child->event = events_.make();
+      child->event = events().make();
       if (!child->event) return port::device_event_allocation_failure;
       *request.returned_event = child->event->number;
     }
-    Child& linked = *child.release();
-    link(run, linked, request);
-    arrive(linked, false, freed);
+    Child& entered = *child.release();
+    enter(*run.scope, entered, waits);
+    entered.scope = entered.within;
+    if (request.value != port::device_no_wait) hold(run, entered, request.value);
+    arrive(entered, false, freed);
     settle(freed);
   }
   go(freed);
   return port::device_success;
 }
 
-bool Family::waitsAreValid(const port::DeviceRequest& request) {
-  return std::all_of(request.waits, request.waits + request.wait_count,
-                     [&](uint64_t number) { return events_.find(number) != nullptr; });
-}
-
-// Leaves one wait behind, for the caller to end.
-void Family::link(Run& run, Child& child, const port::DeviceRequest& request) {
-  ++waiting_;
-  ++run.scope->pending;
-  child.scope = run.scope;
-  if (child.event) {
-    child.event->outer = run.scope;
-    child.event->pending = 1;
-    child.scope = child.event;
-  }
-  child.waits = 1;
-  for (uint32_t i = 0; i < request.wait_count; ++i) {
-    DeviceEvent& event = *events_.find(request.waits[i]);
-    if (event.done()) {
-      child.refused |= event.state < DeviceEvent::complete;
-      continue;
-    }
-    child.links[i] = {&child, event.waiters};
-    event.waiters = &child.links[i];
-    ++child.waits;
-  }
-  if (request.value == port::device_no_wait) return;
+// Until its parent, or the groups that the thread runs of it, have ended.
+void Family::hold(Run& run, Child& child, int32_t flags) noexcept {
   ++child.waits;
-  Child*& held = request.value == port::device_wait_work_group ? Runner::current().held : run.held;
-  child.next = std::exchange(held, &child);
+  EnqueuedCommand*& held =
+      flags == port::device_wait_work_group ? Runner::current().held : run.held;
+  child.after = std::exchange(held, &child);
 }
 
-void Family::arrive(Child& child, bool failed, Freed& freed) noexcept {
-  child.refused |= failed;
-  if (--child.waits != 0) return;
-  --waiting_;
-  const bool runs = !child.refused && !std::holds_alternative<std::monostate>(child.work);
-  if (runs) ++running_;
-  Child*& list = runs ? freed.ready : freed.settling;
-  child.next = std::exchange(list, &child);
-}
+port::Nanoseconds Family::now() const noexcept { return cpu::now(); }
 
-// Ends what does not run, and what that leads to. The dead go here, with the lock held: once the
-// family is through, the application may release the queues that they were in.
-void Family::settle(Freed& freed) noexcept {
-  while (Child* const child = freed.settling) {
-    freed.settling = child->next;
-    child->next = std::exchange(freed.dead, child);
-    if (child->event) child->event->refused = child->refused;
-    endOne(*child->scope, 0, freed);
-  }
-  Child* dead = std::exchange(freed.dead, nullptr);
-  while (dead) delete std::exchange(dead, dead->next);
-}
-
-// One of what the scope holds has ended.
-void Family::endOne(Scope& scope, port::OperationStatus status, Freed& freed) noexcept {
-  for (Scope* at = &scope;;) {
-    if (at->status == 0) at->status = status;
-    if (--at->pending != 0 || !at->outer) return;
-    auto& event = static_cast<DeviceEvent&>(*at);
-    status = event.status;
-    at = event.outer;
-    const int32_t state = event.refused ? refused_state : DeviceEvent::complete;
-    finishEvent(event, status < 0 ? status : state, freed);
-    if (event.handles == 0) events_.drop(event);
-  }
-}
-
-void Family::finishEvent(DeviceEvent& event, int32_t state, Freed& freed) noexcept {
-  event.state = state;
-  for (Link* link = std::exchange(event.waiters, nullptr); link;) {
-    Link* const next = link->next;
-    arrive(*link->child, state < DeviceEvent::complete, freed);
-    link = next;
-  }
-  if (event.user) return;
-  event.completed = now();
-  event.writeProfiles();
-}
-
-// Nothing runs that could end what is waited for.
-void Family::giveUp(Freed& freed) noexcept {
-  if (outermost_.status == 0) outermost_.status = refused_state;
-  events_.forEach([&](DeviceEvent& event) {
-    for (Link* link = std::exchange(event.waiters, nullptr); link;) {
-      Link* const next = link->next;
-      arrive(*link->child, true, freed);
-      link = next;
-    }
-  });
+void Family::writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept {
+  auto* const written = reinterpret_cast<uint64_t*>(address);
+  written[0] = profile.run;
+  written[1] = profile.whole;
 }
 
 void Family::ended(Run& run, Child* child, port::OperationStatus status, port::Nanoseconds start,
@@ -316,63 +241,44 @@ void Family::ended(Run& run, Child* child, port::OperationStatus status, port::N
   bool last = false;
   {
     const std::lock_guard lock(mutex_);
-    for (Child* held = std::exchange(run.held, nullptr); held;) {
-      Child* const next = held->next;
-      arrive(*held, false, freed);
-      held = next;
-    }
-    --running_;
-    if (child) {
-      child->next = std::exchange(freed.dead, child);
-      if (child->event) {
-        child->event->start = start;
-        child->event->end = end;
-      }
-    }
-    endOne(*run.scope, status, freed);
-    settle(freed);
-    if (running_ == 0 && waiting_ != 0) {
-      giveUp(freed);
-      settle(freed);
-    }
-    last = outermost_.pending == 0;
+    arriveAll(std::exchange(run.held, nullptr), freed);
+    ran(*run.scope, child, status, start, end, freed);
+    last = isOver();
   }
   go(freed);
   if (last) finish();
 }
 
+void Family::arriveAll(EnqueuedCommand* list, Freed& freed) noexcept {
+  while (EnqueuedCommand* const command = list) {
+    list = command->after;
+    arrive(*command, false, freed);
+  }
+}
+
 void Family::groupsEnded(const port::HostServices& services) noexcept {
-  Child* const list = std::exchange(Runner::current().held, nullptr);
+  EnqueuedCommand* const list = std::exchange(Runner::current().held, nullptr);
   if (list) static_cast<const Run&>(services).family.letGo(list);
 }
 
-void Family::letGo(Child* list) noexcept {
+void Family::letGo(EnqueuedCommand* list) noexcept {
   Freed freed;
   {
     const std::lock_guard lock(mutex_);
-    while (Child* const child = list) {
-      list = child->next;
-      arrive(*child, false, freed);
-    }
+    arriveAll(list, freed);
     settle(freed);
   }
   go(freed);
 }
 
-void Family::go(const Freed& freed) noexcept {
-  // Newest first, as they were collected.
-  Child* first = nullptr;
-  for (Child* child = freed.ready; child;) {
-    Child* const next = child->next;
-    child->next = std::exchange(first, child);
-    child = next;
-  }
+void Family::go(Freed& freed) noexcept {
+  EnqueuedCommand* first = freed.takeReady();
   if (!first) return;  // what keeps the family then are others' commands
   const Ref<StreamCore> stream = stream_;
   Executor& executor = executor_;
-  while (Child* const child = first) {
-    first = child->next;
-    if (!stream->push(*child)) continue;
+  while (first) {
+    Child& child = static_cast<Child&>(*std::exchange(first, first->after));
+    if (!stream->push(child)) continue;
     stream->retain();  // the token's reference
     executor.ready(*stream);
   }
@@ -383,7 +289,7 @@ void Family::finish() noexcept {
   // That of an unordered operation may go with it.
   StreamCore* const stream = in_order_ ? &host_stream_ : nullptr;
   port::Operation& operation = operation_;
-  const port::OperationStatus status = outermost_.status;
+  const port::OperationStatus status = outermost().status;
   const port::Nanoseconds start = start_, end = end_;
   delete this;
   operation.finished(status, start, end);

@@ -1,13 +1,10 @@
-// Device-side enqueue. A kernel that the host enqueued and whatever it and its children enqueue are
-// a *family*. It takes the host's operation over and finishes it when the last of them has ended,
-// so that to everybody else they are one operation: memory stays claimed for all of them, and what
-// follows in a queue waits for all of them.
+// Device-side enqueue on the CPU. A family (core/enqueued_commands.h) takes the host's operation
+// over and finishes it when the last of its commands has ended, so that to everybody else they are
+// one operation: memory stays claimed for all of them, and what follows in a queue waits for all of
+// them.
 //
 // A child is an operation of the family's own stream, which the device's workers serve like any
-// other. Nothing waits for a child on a thread, so families need no threads and no stack, however
-// deep they are. A child's room is given back to its queue when it has run, whatever became of its
-// own children: these are counted by the nearest event of the program's that they are below, or by
-// the family.
+// other. Its room is given back to its queue when it has run, whatever became of its own children.
 //
 // What waits for something that never happens (a user event that nobody sets, a command below
 // itself) is given up when nothing of the family runs any more.
@@ -19,9 +16,9 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/device_events.h"
 #include "backends/cpu/module.h"
 #include "backends/cpu/stream.h"
+#include "core/enqueued_commands.h"
 #include "core/ports/device.h"
 
 namespace weft::cpu {
@@ -30,18 +27,20 @@ class Family;
 
 // A kernel of the family while it runs: what it calls the host with.
 struct Run : port::HostServices {
-  Run(Family& family, Scope* scope);
+  Run(Family& family, CommandScope* scope);
 
   Family& family;
-  Scope* scope;           // of what it enqueues
-  Child* held = nullptr;  // those that wait for its end; under the family's lock
+  CommandScope* scope;              // of what it enqueues
+  EnqueuedCommand* held = nullptr;  // those that wait for its end; under the family's lock
 };
 
 // A command that a kernel enqueued. What it takes of its queue's room is given back with it.
-struct Child final : port::Operation, Run {
-  Child(Family& family, Scope* scope, port::DeviceQueue& queue, uint64_t room)
-      : Run(family, scope), queue(queue), room(room) {}
-  ~Child() { queue.give(room); }
+struct Child final : port::Operation, EnqueuedCommand, Run {
+  Child(Family& family, port::DeviceQueue& queue, uint64_t room)
+      : Run(family, nullptr), queue(queue), room(room) {}
+  ~Child() override { queue.give(room); }
+
+  bool hasWork() const noexcept override { return !std::holds_alternative<std::monostate>(work); }
 
   void started(port::Nanoseconds) noexcept override {}
   void finished(port::OperationStatus status, port::Nanoseconds start,
@@ -57,15 +56,9 @@ struct Child final : port::Operation, Run {
   const void* block_address = nullptr;
   port::LaunchRecord record;
   std::vector<port::LaunchArgument> arguments;
-  std::vector<Link> links;  // one for each event of its wait list
-  // Under the family's lock.
-  DeviceEvent* event = nullptr;  // its own, if the program asked for it
-  uint32_t waits = 0;            // for events, and for its parent
-  bool refused = false;          // one of them failed
-  Child* next = nullptr;         // in the list that it is in
 };
 
-class Family {
+class Family final : EnqueuedCommands {
  public:
   // Does the operation run a kernel that may enqueue others?
   static bool isNeeded(const port::Operation& operation) noexcept;
@@ -87,7 +80,7 @@ class Family {
 
   // The host's operation under the name of the family's first.
   struct Root final : port::Operation, Run {
-    explicit Root(Family& family) : Run(family, &family.outermost_) {}
+    explicit Root(Family& family) : Run(family, &family.outermost()) {}
     void started(port::Nanoseconds when) noexcept override { family.operation_.started(when); }
     void finished(port::OperationStatus status, port::Nanoseconds start,
                   port::Nanoseconds end) noexcept override;
@@ -97,15 +90,12 @@ class Family {
     std::vector<port::ImageDescriptor> images;  // blocks hold their addresses
   };
 
-  // Children that the lock's holder set free: to run once it has let go of it, and to destroy.
-  struct Freed {
-    Child* ready = nullptr;
-    Child* settling = nullptr;
-    Child* dead = nullptr;
-  };
   using Call = int64_t (Family::*)(Run&, port::DeviceRequest&);
 
   Family(Executor& executor, StreamCore& stream, port::Operation& operation);
+
+  port::Nanoseconds now() const noexcept override;
+  void writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept override;
 
   static int64_t call(const port::HostServices* self, port::DeviceRequest* request) noexcept;
 
@@ -139,19 +129,14 @@ class Family {
   int64_t place(Run& run, std::unique_ptr<Child> child, port::DeviceRequest& request);
 
   // --- under the lock ---
-  bool waitsAreValid(const port::DeviceRequest& request);
-  void link(Run& run, Child& child, const port::DeviceRequest& request);
-  void arrive(Child& child, bool failed, Freed& freed) noexcept;
-  void settle(Freed& freed) noexcept;
-  void endOne(Scope& scope, port::OperationStatus status, Freed& freed) noexcept;
-  void finishEvent(DeviceEvent& event, int32_t state, Freed& freed) noexcept;
-  void giveUp(Freed& freed) noexcept;
+  void hold(Run& run, Child& child, int32_t flags) noexcept;
+  void arriveAll(EnqueuedCommand* list, Freed& freed) noexcept;
 
   void ended(Run& run, Child* child, port::OperationStatus status, port::Nanoseconds start,
              port::Nanoseconds end) noexcept;
-  void letGo(Child* list) noexcept;
+  void letGo(EnqueuedCommand* list) noexcept;
   // Runs those that are ready. The family may be gone then.
-  void go(const Freed& freed) noexcept;
+  void go(Freed& freed) noexcept;
   void finish() noexcept;
 
   Executor& executor_;
@@ -160,11 +145,7 @@ class Family {
   port::Operation& operation_;
   const Ref<StreamCore> stream_;
 
-  std::mutex mutex_;
-  Scope outermost_{nullptr, 1, 0};
-  DeviceEvents events_;
-  uint64_t running_ = 1;
-  uint64_t waiting_ = 0;
+  std::mutex mutex_;  // of the commands and events
   port::Nanoseconds start_ = 0, end_ = 0;
   Root root_{*this};
 };

@@ -12,38 +12,29 @@ int64_t Family::defaultQueue(Run&, port::DeviceRequest&) {
 
 int64_t Family::createUserEvent(Run&, port::DeviceRequest&) try {
   const std::lock_guard lock(mutex_);
-  DeviceEvent* const event = events_.make();
-  if (!event) return 0;
-  event->user = true;
-  return int64_t(event->number);
+  const DeviceEvent* const event = makeUserEvent();
+  return event ? int64_t(event->number) : 0;
 } catch (...) {
   return 0;
 }
 
 int64_t Family::retainEvent(Run&, port::DeviceRequest& request) {
   const std::lock_guard lock(mutex_);
-  if (DeviceEvent* event = events_.find(request.event)) ++event->handles;
+  EnqueuedCommands::retainEvent(request.event);
   return 0;
 }
 
 int64_t Family::releaseEvent(Run&, port::DeviceRequest& request) {
   const std::lock_guard lock(mutex_);
-  DeviceEvent* const event = events_.find(request.event);
-  if (!event || --event->handles != 0) return 0;
-  // A command's event that has not ended goes when it has.
-  if (event->done() || (event->user && !event->waiters)) events_.drop(*event);
+  EnqueuedCommands::releaseEvent(request.event);
   return 0;
 }
 
-// "The status can be either CL_COMPLETE or a negative integer value indicating an error."
 int64_t Family::setEventStatus(Run&, port::DeviceRequest& request) {
   Freed freed;
   {
     const std::lock_guard lock(mutex_);
-    DeviceEvent* const event = events_.find(request.event);
-    if (!event || !event->user || event->done() || request.value > DeviceEvent::complete) return 0;
-    finishEvent(*event, request.value, freed);
-    settle(freed);
+    EnqueuedCommands::setEventStatus(request.event, request.value, freed);
   }
   go(freed);
   return 0;
@@ -51,15 +42,12 @@ int64_t Family::setEventStatus(Run&, port::DeviceRequest& request) {
 
 int64_t Family::isValidEvent(Run&, port::DeviceRequest& request) {
   const std::lock_guard lock(mutex_);
-  return events_.find(request.event) != nullptr;
+  return events().find(request.event) != nullptr;
 }
 
 int64_t Family::captureProfiling(Run&, port::DeviceRequest& request) {
   const std::lock_guard lock(mutex_);
-  DeviceEvent* const event = events_.find(request.event);
-  if (!event || event->user || !request.profile) return 0;
-  event->profiles.push_back(request.profile);
-  if (event->done()) event->writeProfiles();
+  EnqueuedCommands::captureProfiling(request.event, reinterpret_cast<uint64_t>(request.profile));
   return 0;
 }
 

@@ -9,10 +9,13 @@
 #include "backends/cpu/launch.h"
 #include "backends/cpu/scratch.h"
 
+namespace weft {
+struct EnqueuedCommand;
+}
+
 namespace weft::cpu {
 
 class Executor;
-struct Child;
 
 // Used by its thread alone.
 struct Runner {
@@ -23,7 +26,7 @@ struct Runner {
   size_t seat = 0;               // a worker's
   Scratch scratch;
   LaunchFrame frame;
-  Child* held = nullptr;  // children that wait for the groups that the thread is running
+  EnqueuedCommand* held = nullptr;  // children that wait for the groups that the thread is running
 
   // The calling thread's; an application thread's is made on first use.
   static Runner& current();
