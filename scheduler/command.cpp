@@ -205,7 +205,8 @@ void Command::settle(cl_int status) noexcept {
   if (!resolution_) return;
   const auto tickets = State::of(context()).tickets().lock();
   const Claim& claim = resolution_->claim;
-  const bool lost = submitted_ && status != CL_COMPLETE;
+  const bool done = status == CL_COMPLETE || (submitted_ && ranDespite(status));
+  const bool lost = submitted_ && !done;
   for (const Access& access : resolution_->accesses) {
     if (!access.writes) continue;
     Residency& residency = Residency::of(*access.object);
@@ -215,7 +216,7 @@ void Command::settle(cl_int status) noexcept {
     if (claim.under_way && !access.rows) residency.fail(access.begin, access.end, claim);
   }
   if (resolution_->claimed)
-    for (const Access& access : resolution_->accesses) settle(access, lost, status == CL_COMPLETE);
+    for (const Access& access : resolution_->accesses) settle(access, lost, done);
   resolution_ = nullptr;
 }
 

@@ -77,6 +77,8 @@ class Command : public Event, protected port::Operation {
   virtual bool isOneOperation() const { return true; }
   // Those that have not ended, of one that has been submitted.
   virtual std::vector<Ref<Command>> parts() { return {}; }
+  // Has its work been done as far as its device was to do it, although it ends with this failure?
+  virtual bool ranDespite(cl_int) const { return false; }
   // Somebody looks at when the device began and ended it.
   virtual bool isMeasured() const { return queue() && queue()->profiling(); }
   // Operations of other streams are going to run behind this very one: as behind transfers, and

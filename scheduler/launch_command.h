@@ -23,11 +23,10 @@ class LaunchCommand : public Command {
   virtual void relocate(LaunchArguments&) const {}
 
   void accesses(AccessList& list) override { launch_.accesses(list); }
-
- private:
   bool isDeviceWork() const override { return true; }
   void prepare() override;
 
+ private:
   LaunchWork launch_;
   LaunchArguments arguments_;
   std::unique_ptr<std::vector<port::MemoryPart>> moved_;  // of managed memory, if any

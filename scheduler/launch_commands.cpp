@@ -6,10 +6,12 @@
 #include "core/pixel_image.h"
 #include "core/svm.h"
 #include "scheduler/command.h"
+#include "scheduler/device_family.h"
 #include "scheduler/enqueue.h"
 #include "scheduler/knowledge.h"
 #include "scheduler/launch_command.h"
 #include "scheduler/split_launch.h"
+#include "scheduler/state.h"
 #include "scheduler/whole_launch.h"
 
 namespace weft {
@@ -86,6 +88,30 @@ void checkMemory(const ArgumentSet& arguments, const port::Capabilities& device)
   }
 }
 
+// A kernel that enqueues others, on a device whose kernels cannot call the host.
+class FamilyLaunch final : public LaunchCommand {
+ public:
+  using LaunchCommand::LaunchCommand;
+
+ private:
+  // Its end is the host's to tell.
+  bool isDeviceWork() const override { return false; }
+  // Some of what it enqueued waited for what could not happen.
+  bool ranDespite(cl_int status) const override {
+    return status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  }
+  void submitTo(port::Stream& own) noexcept override {
+    port::Stream& others = queue()->outOfOrder() ? own : *others_;
+    DeviceFamily::run(*this, *launch().kernel, {own, others});
+  }
+  void prepare() override {
+    LaunchCommand::prepare();
+    if (!queue()->outOfOrder()) others_ = &State::of(context()).familyStream(device());
+  }
+
+  port::Stream* others_ = nullptr;
+};
+
 }  // namespace
 
 LaunchCommand::LaunchCommand(Queue& queue, cl_command_type type, LaunchWork&& work)
@@ -158,6 +184,8 @@ Ref<Event> enqueueWork(Queue& queue, cl_command_type type, LaunchWork&& launch, 
       return split;
     if (auto placed = enqueueWhole(waits, queue, type, experience, launch)) return placed;
   }
+  if (launch.isFamily(queue.device()))
+    return enqueueCommand<FamilyLaunch>(waits, queue, type, std::move(launch));
   return enqueueCommand<LaunchCommand>(waits, queue, type, std::move(launch));
 }
 

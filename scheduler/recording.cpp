@@ -158,6 +158,11 @@ Recording::Recording(std::vector<Ref<const RecordedWork>> works,
 
 Recording::~Recording() = default;
 
+bool Recording::hasFamilies(const Device& device) const {
+  return std::ranges::any_of(
+      works_, [&](const Ref<const RecordedWork>& work) { return work && work->isFamily(device); });
+}
+
 std::unique_ptr<Replay> Recording::takeReplay() {
   {
     auto idle = idle_.lock();

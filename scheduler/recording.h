@@ -30,6 +30,8 @@ class RecordedWork : public Object {
   virtual void noteMoves(const Device&, port::Operation::Work&, Room&) const {}
   // The same as a command of a queue of the device that it was recorded for.
   virtual Ref<Event> enqueue(Queue& queue, WaitList waits) const = 0;
+  // Is it more than one operation there, so that nothing but a command can do it?
+  virtual bool isFamily(const Device& device) const = 0;
 };
 
 template <class W>
@@ -69,6 +71,10 @@ class RecordedWorkOf final : public RecordedWork {
     else
       return enqueueWork(queue, work_, waits);
   }
+  bool isFamily(const Device& device) const override {
+    if constexpr (std::is_same_v<W, LaunchWork>) return work_.isFamily(device);
+    return false;
+  }
 
  private:
   W work_;
@@ -102,6 +108,9 @@ class Recording final : public Object {
   std::span<const uint32_t> usersOfSvm() const { return users_of_svm_; }
   // What has to be valid first, and what is written. In contexts of several memory spaces only.
   const AccessList& accesses() const { return accesses_; }
+
+  // Does any of its commands have to be enqueued as one of the device's?
+  bool hasFamilies(const Device& device) const;
 
   // An execution that nobody uses; made when there is none.
   std::unique_ptr<Replay> takeReplay();

@@ -1,9 +1,11 @@
 #include "scheduler/replay.h"
 
+#include <algorithm>
+
+#include "scheduler/enqueued_replay.h"
 #include "scheduler/knowledge.h"
 #include "scheduler/next_step.h"
 #include "scheduler/state.h"
-#include "scheduler/unified_replay.h"
 
 namespace weft {
 
@@ -189,7 +191,11 @@ class ReplayCommand final : public NextStep {
 }  // namespace
 
 Ref<Event> enqueueRecordings(Queue& queue, const Recordings& recordings, WaitList waits) {
-  if (balances(queue)) return enqueueUnifiedReplay(queue, recordings, waits);
+  const auto has_families = [&](const Ref<Recording>& recording) {
+    return recording->hasFamilies(queue.device());
+  };
+  if (balances(queue) || std::ranges::any_of(recordings, has_families))
+    return enqueueReplayOfCommands(queue, recordings, waits);
   Ref<Event> first, last;
   for (const Ref<Recording>& recording : recordings) {
     const WaitList before = last ? WaitList(&last, 1) : waits;

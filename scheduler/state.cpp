@@ -63,10 +63,10 @@ Device* State::mover(port::MemorySpace source, port::MemorySpace target) const {
   return nullptr;
 }
 
-port::Stream& State::transferStream(Device& device) {
-  auto stream = find(device).transfers.lock();
-  if (!*stream) *stream = device.port().createStream(port::Order::unordered);
-  return **stream;
+port::Stream& State::streamOf(Guarded<std::unique_ptr<port::Stream>>& stream, Device& device) {
+  auto made = stream.lock();
+  if (!*made) *made = device.port().createStream(port::Order::unordered);
+  return **made;
 }
 
 std::unique_ptr<ContextState> makeContextState(Context& context) {

@@ -77,16 +77,19 @@ class State final : public ContextState {
   bool runsElsewhere() const { return elsewhere_.load(std::memory_order_relaxed); }
   void noteElsewhere() { elsewhere_.store(true, std::memory_order_relaxed); }
   // The unordered stream that moves data on behalf of this device; made on first use.
-  port::Stream& transferStream(Device& device);
+  port::Stream& transferStream(Device& device) { return streamOf(find(device).transfers, device); }
+  // The unordered stream of what kernels on it enqueued; made on first use.
+  port::Stream& familyStream(Device& device) { return streamOf(find(device).families, device); }
 
  private:
   struct PerDevice {
     Device* device;
     DeviceCounters counters;
     Guarded<partition::ExpectedLoad, BriefMutex> expected_load;
-    Guarded<std::unique_ptr<port::Stream>> transfers;
+    Guarded<std::unique_ptr<port::Stream>> transfers, families;
   };
   PerDevice& find(const Device& device);
+  static port::Stream& streamOf(Guarded<std::unique_ptr<port::Stream>>& stream, Device& device);
 
   CallbackThread callbacks_;
   Guarded<Tickets, BriefMutex> tickets_;

@@ -150,6 +150,10 @@ struct LaunchWork {
   static LaunchWork check(const Queue& queue, const Kernel& kernel, const NDRange& range);
 
   const KernelInfo& info() const { return kernel->info(); }
+  // Does the kernel enqueue others that the host has to start (device_family.h)?
+  bool isFamily(const Device& device) const {
+    return info().uses_device_queue && !device.capabilities().calls_host;
+  }
   port::GroupBox wholeBox() const;
   void accesses(AccessList& list) const;
   // The kernel's code on a device.

@@ -78,6 +78,8 @@ inline void describeGpuLanguage(port::Capabilities& c, bool long_atomics) {
   if (!long_atomics) return;
   c.pipes = true;
   c.language_features.emplace_back("__opencl_c_pipes");
+  c.device_queues = true;
+  c.language_features.emplace_back("__opencl_c_device_enqueue");
   add(c.language_extensions, gpu_long_atomics);
   if (c.fp64) add(c.language_features, gpu_double_atomics);
 }

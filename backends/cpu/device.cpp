@@ -176,6 +176,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.printf = true;
   c.pipes = true;
   c.device_queues = true;
+  c.calls_host = true;
   c.language_extensions.assign(std::begin(language_extensions), std::end(language_extensions));
   c.language_features.assign(std::begin(language_features), std::end(language_features));
   c.shared_memory = port::shares_coarse_buffers | port::shares_fine_buffers |

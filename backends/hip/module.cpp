@@ -149,7 +149,7 @@ Status Module::launch(StreamHandle stream, const port::Launch& launch, void* pri
   }
   size_t next = launch.arguments.size();
   for (const TextureHandle& texture : textures) parameters.place(next++, &texture);
-  port::GpuLaunch hidden{*launch.record, {}};
+  port::GpuLaunch hidden{*launch.record, {}, launch.journal};
   hidden.record.services = static_cast<const port::HostServices*>(print_buffer);
   parameters.place(next, &hidden);
   return forEachGrid(*launch.record, launch.slice, context_->max_grid, [&](const Grid& grid) {

@@ -192,7 +192,7 @@ ze_result_t Module::launch(ze_command_list_handle_t list, const port::Launch& la
   const Api& api = context_->api;
   if (launch.kernel >= kernels_.size()) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   Kernel& kernel = *kernels_[launch.kernel];
-  port::GpuLaunch hidden{*launch.record, {}};
+  port::GpuLaunch hidden{*launch.record, {}, launch.journal};
   hidden.record.services = static_cast<const port::HostServices*>(places.print_buffer);
   const ze_kernel_handle_t handle = native ? kernel.native_handle : kernel.handle;
   auto count = static_cast<uint32_t>(launch.arguments.size());

@@ -49,8 +49,14 @@ bool lowerPrintf(llvm::Module& module);
 
 // What the builtin library's functions about device queues call to ask the host.
 inline constexpr llvm::StringLiteral device_queue_call = "__weft_device_queue";
+// On devices whose work-items run at the same time, which cannot ask (cl/own_device_queue.cl).
+inline constexpr llvm::StringLiteral own_device_queue_call = "__weft_own_device_queue";
 
-// Makes these calls calls of HostServices::device_queue.
+// Was the program compiled with -g? Then enqueue_kernel() names what failed.
+bool isDebugged(const llvm::Module& module);
+void chooseErrors(llvm::Module& module, bool named);
+
+// Makes the former calls of HostServices::device_queue, and chooses errors.
 void lowerDeviceQueueCalls(llvm::Module& module);
 
 // Rewrites printf calls for devices that cannot call the host: each adds a record to the launch's

@@ -38,10 +38,17 @@ llvm::Value* callHost(llvm::CallInst& call) {
 
 }  // namespace
 
-void lowerDeviceQueueCalls(llvm::Module& module) {
-  const bool debug = module.getNamedMetadata("llvm.dbg.cu") != nullptr;
+bool isDebugged(const llvm::Module& module) {
+  return module.getNamedMetadata("llvm.dbg.cu") != nullptr;
+}
+
+void chooseErrors(llvm::Module& module, bool named) {
   rewriteCalls(module.getFunction(names_errors),
-               [&](llvm::CallInst& call) { return llvm::ConstantInt::get(call.getType(), debug); });
+               [&](llvm::CallInst& call) { return llvm::ConstantInt::get(call.getType(), named); });
+}
+
+void lowerDeviceQueueCalls(llvm::Module& module) {
+  chooseErrors(module, isDebugged(module));
   rewriteCalls(module.getFunction(device_queue_call), callHost);
 }
 

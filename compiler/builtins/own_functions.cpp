@@ -1,6 +1,7 @@
 // Functions of OpenCL C as calls of the library's own: "_Z21work_group_reduce_addi" is
 // "_Z32__weft_own_work_group_reduce_addi". Those of groups are for devices that run a group's
-// work-items side by side (cl/own_work_group.cl, cl/own_sub_group.cl), those of math for GPUs.
+// work-items side by side (cl/own_work_group.cl, cl/own_sub_group.cl), those of math for GPUs. So
+// is the request about device queues (cl/own_device_queue.cl).
 #include "compiler/builtins/own_functions.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -46,7 +47,11 @@ void useOwn(llvm::Module& module, Kind kind) {
 
 }  // namespace
 
-void useOwnGroupFunctions(llvm::Module& module) { useOwn(module, Kind::group); }
+void useOwnGroupFunctions(llvm::Module& module) {
+  useOwn(module, Kind::group);
+  if (llvm::Function* request = module.getFunction(device_queue_call))
+    request->setName(own_device_queue_call);
+}
 void useOwnMath(llvm::Module& module) { useOwn(module, Kind::math); }
 
 }  // namespace weft::compiler

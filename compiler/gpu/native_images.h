@@ -106,7 +106,9 @@ void addNativeTwins(llvm::Module& module, const ImageReads& reads,
   std::vector<KernelInfo> twins;
   for (const KernelInfo& info : kernels) {
     llvm::Function* const kernel = module.getFunction(info.name);
-    if (!kernel || info.is_block || info.uses_printf || !reads.areCalledBy(kernel)) continue;
+    if (!kernel || info.is_block || info.uses_printf || info.uses_device_queue ||
+        !reads.areCalledBy(kernel))
+      continue;
     if (auto twin = Twin(*kernel, info, reads).make()) twins.push_back(std::move(*twin));
   }
   for (KernelInfo& twin : twins) kernels.push_back(std::move(twin));

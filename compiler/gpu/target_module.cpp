@@ -1,5 +1,7 @@
 #include "compiler/gpu/target_module.h"
 
+#include <algorithm>
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -9,6 +11,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
+#include "compiler/passes/blocks.h"
 #include "compiler/passes/work_items.h"
 #include "core/ports/launch.h"
 
@@ -225,7 +228,9 @@ class Copier {
 
   void copyKernel(const Function& kernel) {
     KernelInfo& info = infoOf(kernel);
-    info.symbol = "weft_kernel_" + info.name;
+    info.symbol = entry_prefix + info.name;
+    // Blocks of the same name are told apart by a number behind a dot, which PTX has no names with.
+    std::ranges::replace(info.symbol, '.', '$');
     Function* made = createKernel(kernel, info.symbol);
     llvm::SmallVector<llvm::Instruction*> places;
     for (const llvm::Argument& argument : kernel.args()) {
@@ -245,8 +250,10 @@ class Copier {
     clone(kernel, *made);
     // With pointers for local memory the device takes pointers to images' descriptors, too: as
     // many as a kernel may have would be more than its parameters.
+    // Blocks keep such pointers for kernels that run later.
     for (size_t i = 0; i < info.arguments.size(); ++i)
-      if (info.arguments[i].kind == ArgumentKind::image && local_ == LocalArguments::offsets)
+      if (info.arguments[i].kind == ArgumentKind::image && local_ == LocalArguments::offsets &&
+          !info.uses_device_queue)
         passByValue<port::ImageDescriptor>(*made->getArg(static_cast<unsigned>(i)));
     for (llvm::Instruction* place : llvm::reverse(places))
       place->insertBefore(&*made->getEntryBlock().begin());

@@ -65,6 +65,10 @@ class Place {
   Value* services() {
     return load(offsetof(port::GpuLaunch, record.services), builder_.getPtrTy());
   }
+  Value* journal() { return load(offsetof(port::GpuLaunch, journal.head), builder_.getInt64Ty()); }
+  Value* journalWriter() {
+    return load(offsetof(port::GpuLaunch, journal.writer), builder_.getInt64Ty());
+  }
   Value* localLinearId() {
     Value* id = localId(2);
     for (unsigned d = 2; d-- > 0;)
@@ -130,6 +134,8 @@ constexpr std::array plain_queries = {
     PlainQuery{"_Z19get_local_linear_idv", &Place::localLinearId},
     PlainQuery{"_Z20get_global_linear_idv", &Place::globalLinearId},
     PlainQuery{services_query, &Place::services},
+    PlainQuery{journal_query, &Place::journal},
+    PlainQuery{journal_writer_query, &Place::journalWriter},
 };
 
 struct SpaceQuery {

@@ -247,7 +247,8 @@ void markPrintf(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
 }
 
 void markDeviceQueues(const llvm::Module& module, std::vector<KernelInfo>& kernels) {
-  markThoseThatReach(module, device_queue_call, kernels, &KernelInfo::uses_device_queue);
+  for (llvm::StringRef call : {device_queue_call, own_device_queue_call})
+    markThoseThatReach(module, call, kernels, &KernelInfo::uses_device_queue);
 }
 
 uint64_t globalVariableBytes(const llvm::Module& module) {

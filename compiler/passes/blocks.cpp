@@ -1,10 +1,14 @@
 #include "compiler/passes/blocks.h"
 
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+
+#include "core/image.h"
+#include "core/ports/launch.h"
 
 namespace weft::compiler {
 namespace {
@@ -85,6 +89,46 @@ void nameBlockKernels(llvm::Module& module) {
                                        entry_prefix + kernel.getName(), module);
     kernel.replaceAllUsesWith(entry);
   }
+}
+
+void numberBlockKernels(llvm::Module& module, const std::vector<KernelInfo>& kernels) {
+  uint64_t number = 0;
+  for (const KernelInfo& info : kernels) {
+    if (!info.is_block) continue;
+    ++number;
+    Function* kernel = module.getFunction(info.name);
+    if (!kernel) continue;
+    kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    auto* constant = llvm::ConstantInt::get(llvm::Type::getInt64Ty(module.getContext()), number);
+    for (llvm::User* user : llvm::make_early_inc_range(kernel->users()))
+      if (auto* cast = llvm::dyn_cast<llvm::ConstantExpr>(user))
+        cast->replaceAllUsesWith(llvm::ConstantExpr::getIntToPtr(constant, cast->getType()));
+    kernel->removeDeadConstantUsers();
+    kernel->replaceAllUsesWith(llvm::ConstantExpr::getIntToPtr(constant, kernel->getType()));
+  }
+}
+
+void addProfileWriter(llvm::Module& module, std::vector<KernelInfo>& kernels) {
+  constexpr unsigned global_space = 1, values = 2;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* const number = llvm::Type::getInt64Ty(context);
+  auto* type = llvm::FunctionType::get(
+      llvm::Type::getVoidTy(context),
+      {llvm::PointerType::get(context, global_space), number, number}, false);
+  Function* kernel = Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                      port::profile_writer_symbol, module);
+  kernel->setCallingConv(llvm::CallingConv::SPIR_KERNEL);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", kernel));
+  for (unsigned i = 0; i < values; ++i)
+    builder.CreateStore(kernel->getArg(i + 1),
+                        builder.CreateConstGEP1_64(number, kernel->getArg(0), i));
+  builder.CreateRetVoid();
+  KernelInfo& info = kernels.emplace_back();
+  info.name = port::profile_writer_symbol;
+  info.is_block = true;
+  info.arguments.resize(kernel->arg_size());
+  for (ArgumentInfo& argument : info.arguments)
+    argument.size = argument.alignment = sizeof(uint64_t);
 }
 
 void forgetBlockFunctions(llvm::Module& module) {

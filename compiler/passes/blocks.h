@@ -2,10 +2,16 @@
 // calls of enqueue_kernel().
 #pragma once
 
+#include <vector>
+
 namespace llvm {
 class Function;
 class Module;
 }  // namespace llvm
+
+namespace weft {
+struct KernelInfo;
+}
 
 namespace weft::compiler {
 
@@ -21,6 +27,12 @@ inline constexpr char turned_prefix[] = "weft_turned.";
 
 // The kernels' addresses become those of their entries, which are declared until they are made.
 void nameBlockKernels(llvm::Module& module);
+// Or, where kernels have no addresses, their numbers among those of `kernels` that are blocks, from
+// 1 on.
+void numberBlockKernels(llvm::Module& module, const std::vector<KernelInfo>& kernels);
+
+// For kernels that cannot ask the host: port::profile_writer_symbol, which is added to `kernels`.
+void addProfileWriter(llvm::Module& module, std::vector<KernelInfo>& kernels);
 
 // Block literals hold the addresses of the blocks' functions. Where nothing is called through them
 // they go, because such a function cannot ask for its work-item.

@@ -54,11 +54,13 @@ constexpr std::array<llvm::StringLiteral, 3> meetings = {
     "_Z17sub_group_barrierj12memory_scope",
 };
 
-// Of lanes that run side by side, which GPUs answer (compiler/gpu/sub_groups.cpp).
-constexpr std::array<llvm::StringLiteral, 11> exchanges = {
-    "__weft_lanes",      "__weft_lane",       "__weft_members",    "__weft_sub_group",
-    "__weft_sub_groups", "__weft_here",       "__weft_meet",       "__weft_ballot",
-    "__weft_shuffle",    "__weft_shuffle_up", "__weft_group_slots"};
+// What only GPUs answer: of lanes that run side by side (compiler/gpu/sub_groups.cpp), and where
+// requests for the host are left.
+constexpr std::array<llvm::StringLiteral, 13> gpu_queries = {
+    "__weft_lanes",      "__weft_lane",       "__weft_members",     "__weft_sub_group",
+    "__weft_sub_groups", "__weft_here",       "__weft_meet",        "__weft_ballot",
+    "__weft_shuffle",    "__weft_shuffle_up", "__weft_group_slots", journal_query,
+    journal_writer_query};
 
 const Query* findQuery(llvm::StringRef name) {
   const auto* found = llvm::find_if(queries, [&](const Query& q) { return q.name == name; });
@@ -125,7 +127,7 @@ bool isWorkItemQuery(const llvm::Function& function) {
   llvm::StringRef name = function.getName();
   name.consume_front(narrow_query);
   return function.isDeclaration() &&
-         (findQuery(name) != nullptr || llvm::is_contained(exchanges, function.getName()) ||
+         (findQuery(name) != nullptr || llvm::is_contained(gpu_queries, function.getName()) ||
           isAddressQuery(function) || isSubGroupQuery(function));
 }
 

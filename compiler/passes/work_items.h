@@ -35,6 +35,10 @@ enum Parameter : unsigned {
 // Declared by builtins that call back into the host; answered with the launch's services.
 inline constexpr llvm::StringLiteral services_query = "__weft_host_services";
 
+// Declared by builtins that leave requests for the host; GPUs answer with port::GpuLaunch::journal.
+inline constexpr llvm::StringLiteral journal_query = "__weft_journal";
+inline constexpr llvm::StringLiteral journal_writer_query = "__weft_journal_writer";
+
 // Before the name of a query: it answers with the lower half of what the query does, as i32.
 inline constexpr llvm::StringLiteral narrow_query = "__weft_narrow";
 

@@ -1,6 +1,7 @@
 #include "compiler/pipeline/gpu_executable.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
@@ -37,6 +38,7 @@
 #include "compiler/metadata/store_sizes.h"
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/blocks.h"
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/work_items.h"
@@ -57,7 +59,7 @@ constexpr uint32_t usual_spirv_sub_group = 16;
 llvm::Error checkArguments(const Image& image) {
   for (const KernelInfo& kernel : image.kernels)
     for (const ArgumentInfo& argument : kernel.arguments)
-      if (argument.kind > ArgumentKind::pipe)
+      if (argument.kind > ArgumentKind::queue)
         return llvm::createStringError("kernel '" + kernel.name + "': the device has no " +
                                        argument.type_name);
   return llvm::Error::success();
@@ -325,18 +327,25 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   if (llvm::Error error = checkArguments(image)) return error;
   makeObjectKernels(module, image.kernels);
   if (llvm::Error error = settleSubGroups(image)) return error;
+  const bool debugged = isDebugged(module);
   llvm::StripDebugInfo(module);
   markPrintf(module, image.kernels);
   lowerPrintfToRecords(module);
   if (image.target.kind != port::TargetKind::spirv)
     useNativeMath(module, options.relaxed_math, image.target.kind == port::TargetKind::nvptx);
   if (llvm::Error error = linkFunctions(module, image.target)) return error;
+  chooseErrors(module, debugged);
+  markDeviceQueues(module, image.kernels);
+  if (llvm::any_of(image.kernels, std::mem_fn(&KernelInfo::uses_device_queue)))
+    addProfileWriter(module, image.kernels);
+  numberBlockKernels(module, image.kernels);
   if (llvm::Error error = addTwins(module, image)) return error;
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);
   if (image.target.kind != port::TargetKind::spirv) narrowQueries(module);
   simplify(module, nullptr);  // the address spaces are not the machine's yet
+  forgetBlockFunctions(module);
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
   markStoreSizes(module, image.kernels);

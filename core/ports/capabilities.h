@@ -121,6 +121,7 @@ struct Capabilities {
   bool images = false;
   bool pipes = false;
   bool device_queues = false;
+  bool calls_host = false;  // kernels reach HostServices while they run
   ImageLimits image_limits;
   // What the language has on the device beyond what follows from the members above: names of
   // extensions and of feature macros.

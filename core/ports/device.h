@@ -76,7 +76,8 @@ struct Launch {
   std::span<const LaunchArgument> arguments;
   DeviceQueue* default_queue = nullptr;  // what get_default_queue() gives
   std::span<const MemoryPart>
-      prefetch{};  // what it touches that is with the host, as of a Prefetch
+      prefetch{};     // what it touches that is with the host, as of a Prefetch
+  Journal journal{};  // of GPUs, for kernels with KernelInfo::uses_device_queue
 };
 
 // One end of a copy: device memory (memory != nullptr) or host memory.
@@ -156,6 +157,9 @@ class Operation {
     uint64_t number = 0;
   };
   Place place;
+
+  // Set by submit() where that is known then: the operation has failed and is not going to run.
+  bool refused = false;
 
   // What the submitter wants to know, set before submit(): telling it costs a device whose work is
   // not the host's more than a small kernel does.

@@ -3,6 +3,7 @@
 // (compiler/builtins/cl/device_queue.cl); change all sides together (abi_version).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +20,14 @@ class DeviceQueue {
   bool take(uint64_t bytes) noexcept {
     uint64_t used = used_.load(std::memory_order_relaxed);
     do {
-      if (bytes > bytes_ - used) return false;
+      if (used > bytes_ || bytes > bytes_ - used) return false;
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
     return true;
+  }
+  // For who has promised it to a kernel already: of several at once, more than there is.
+  void takeAnyway(uint64_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  uint64_t left() const noexcept {
+    return bytes_ - std::min(bytes_, used_.load(std::memory_order_relaxed));
   }
   void give(uint64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 

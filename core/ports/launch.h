@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 6;
+inline constexpr uint32_t abi_version = 7;
 
 struct DeviceRequest;
 
@@ -92,6 +92,16 @@ using CpuKernelEntry = void (*)(const void* const* arguments, const LaunchRecord
 // program's own by KernelInfo::is_block, take no arguments and are for one work-item.
 inline constexpr char destroy_objects_symbol[] = "weft_destroy_objects";
 inline constexpr char construct_objects_symbol[] = "weft_construct_objects";
+// A kernel of one work-item, hidden likewise, that a GPU image has which uses device queues. It
+// writes its second and third argument, of 64 bits, behind the address that is its first.
+inline constexpr char profile_writer_symbol[] = "weft_write_profile";
+
+// Where a launch on a device that cannot call the host leaves its requests about device queues
+// (core/ports/journal.h).
+struct Journal {
+  uint64_t head = 0;    // the device's address of a JournalHead; 0: there is none
+  uint64_t writer = 0;  // the launch's number among those of the journal; upper half: its round
+};
 
 // Entry point of a kernel in a GPU image (PTX, amdgcn): the function KernelInfo::symbol takes the
 // kernel's arguments in their order, then this structure by value as a hidden last one.
@@ -105,11 +115,15 @@ inline constexpr char construct_objects_symbol[] = "weft_construct_objects";
 //   the block     its dimensions are get_local_size() of every group in the box: groups at the edge
 //                 of a non-uniform NDRange come in grids of their own, so no work-item of a block
 //                 lies outside the NDRange. record.local_size is get_enqueued_local_size().
+//   the journal   is where a kernel with KernelInfo::uses_device_queue leaves what it asks for.
+//   Such
+//                 a kernel's images are arguments by address: that of an ImageDescriptor.
 // record.services is null, or the device's address of a print buffer (core/printf.h).
 struct GpuLaunch {
   LaunchRecord record;
   GroupBox box;
+  Journal journal;
 };
-static_assert(sizeof(GpuLaunch) == 160 && offsetof(GpuLaunch, box) == 112);
+static_assert(sizeof(GpuLaunch) == 176 && offsetof(GpuLaunch, journal) == 160);
 
 }  // namespace weft::port

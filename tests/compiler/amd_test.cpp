@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <regex>
 
+#include "core/ports/launch.h"
 #include "tests/compiler/fixture.h"
 
 namespace weft {
@@ -146,7 +147,8 @@ TEST_P(Amd, TheLoaderLearnsWhatAKernelTakes) {
   EXPECT_EQ(number(notes, "wavefront_size"), GetParam().wave) << notes;
   EXPECT_EQ(number(notes, "group_segment_fixed_size"), 256) << notes;
   // A pointer, a vector of 16, an offset, a char; then GpuLaunch.
-  EXPECT_EQ(number(notes, "kernarg_segment_size"), 8 + 8 + 16 + 8 + 8 + 160) << notes;
+  EXPECT_EQ(number(notes, "kernarg_segment_size"), 8 + 8 + 16 + 8 + 8 + sizeof(port::GpuLaunch))
+      << notes;
   EXPECT_EQ(number(notes, "max_flat_workgroup_size"), 1024) << notes;
   EXPECT_FALSE(contains(notes, "hidden_")) << notes;
   std::vector<std::string> offsets;

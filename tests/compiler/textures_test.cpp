@@ -73,7 +73,8 @@ TEST_F(TextureTwins, AreOfKernelsThatReadImages) {
     EXPECT_TRUE(contains(text, part)) << part << text;
   // Five textures, and the launch behind them.
   EXPECT_TRUE(contains(text, ".param .u64 weft_kernel_sample$images_param_9"));
-  EXPECT_TRUE(contains(text, "weft_kernel_sample$images_param_10[160]"));
+  EXPECT_TRUE(contains(
+      text, "weft_kernel_sample$images_param_10[" + std::to_string(sizeof(port::GpuLaunch)) + "]"));
 }
 
 TEST_F(TextureTwins, AreNotWhereNobodyAsksForThem) {

@@ -1,5 +1,10 @@
 // Device-side enqueue: full queues, errors, commands that are cancelled or can never run.
+#include <dlfcn.h>
+
+#include <cstdlib>
+
 #include "tests/e2e/device_queues.h"
+#include "tests/software_gpu/faults.h"
 
 namespace weft::e2e {
 namespace {
@@ -116,6 +121,55 @@ TEST_F(DeviceEnqueueFailures, CyclesAreGivenUp) {
     })",
                     4),
             CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
+// A call of the driver's fails, the first, the second and so on: the launch fails, or does all that
+// it is to do; nothing hangs, and the next one is right.
+TEST_F(DeviceEnqueueFailures, OfTheDriver) {
+  const char* runtime = std::getenv("WEFT_HIP_RUNTIME");
+  void* const library = runtime ? dlopen(runtime, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  void* const get = library ? dlsym(library, "weftSoftwareGpuFaults") : nullptr;
+  if (!get || deviceInfo<cl_device_type>(CL_DEVICE_TYPE) != CL_DEVICE_TYPE_GPU)
+    GTEST_SKIP() << "needs a software GPU";
+  software::Faults& faults = *reinterpret_cast<software::GetFaults>(get)();
+  const OwnedProgram program = builtFor(R"(
+    kernel void k(global int* out) {
+      queue_t q = get_default_queue();
+      clk_event_t e;
+      enqueue_kernel(q, 0, ndrange_1D(1), 0, NULL, &e, ^{
+        enqueue_kernel(q, 0, ndrange_1D(4), ^{ atomic_inc(out); });
+      });
+      enqueue_kernel(q, 0, ndrange_1D(8), 1, &e, NULL, ^{ atomic_inc(out); });
+      release_event(e);
+    })");
+  const OwnedKernel k = kernel(program, "k");
+  const size_t one = 1;
+  int failed = 0;
+  for (software::Fault* fault : {&faults.copies, &faults.launches, &faults.allocations})
+    for (int spared = 0; spared < 14; ++spared) {
+      const OwnedMem out = upload(std::vector<cl_int>(1));
+      set(k, out);
+      fault->spared = spared;
+      fault->failing = 1;
+      OwnedEvent event;
+      ASSERT_EQ(
+          cl.clEnqueueNDRangeKernel(queue, k, 1, nullptr, &one, nullptr, 0, nullptr, event.out()),
+          CL_SUCCESS);
+      const cl_event waited = event;
+      cl.clWaitForEvents(1, &waited);
+      fault->failing = 0;
+      const auto status =
+          info<cl_int>(cl.clGetEventInfo, waited, CL_EVENT_COMMAND_EXECUTION_STATUS);
+      failed += status < 0;
+      if (status == CL_COMPLETE) {
+        EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>{12}) << spared;
+      }
+      const OwnedMem again = upload(std::vector<cl_int>(1));
+      set(k, again);
+      run(k, {{1}});
+      EXPECT_EQ(download<cl_int>(again), std::vector<cl_int>{12}) << spared;
+    }
+  EXPECT_GT(failed, 6);
 }
 
 }  // namespace

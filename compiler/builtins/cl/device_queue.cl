@@ -3,41 +3,7 @@
 // and the queries about blocks.
 #include "types.def"
 
-enum {
-  call_enqueue_kernel,
-  call_enqueue_marker,
-  call_default_queue,
-  call_create_user_event,
-  call_retain_event,
-  call_release_event,
-  call_set_event_status,
-  call_is_valid_event,
-  call_capture_profiling,
-  call_work_group_size,
-  call_work_group_multiple,
-  call_sub_group_count,
-  call_sub_group_size,
-  call_sub_group_local_size,
-  call_max_sub_groups,
-};
-
-typedef struct {
-  uint call;
-  int value;
-  ulong queue;
-  ulong event;
-  const __private ndrange_t* range;
-  const __generic void* kernel_entry;
-  const __generic void* block;
-  const __generic void* waits;
-  __generic void* returned_event;
-  const __private ulong* local_sizes;
-  __global void* profile;
-  uint wait_count;
-  uint local_count;
-  uint block_bytes;
-  uint block_alignment;
-} Request;
+#include "device_queue.def"
 
 long __weft_device_queue(__private Request* request);
 // Whether the program was compiled with -g.

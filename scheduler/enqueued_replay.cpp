@@ -1,4 +1,4 @@
-#include "scheduler/unified_replay.h"
+#include "scheduler/enqueued_replay.h"
 
 #include <algorithm>
 
@@ -15,9 +15,9 @@ constexpr cl_int dependent = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 // Waits for its turn in the queue, enqueues the recorded commands on the queue's inner one, with
 // their edges, and ends with the last of them.
-class UnifiedReplay final : public Command, public PartedCommand {
+class EnqueuedReplay final : public Command, public PartedCommand {
  public:
-  UnifiedReplay(Queue& queue, Recordings recordings, Ref<Queue> inner)
+  EnqueuedReplay(Queue& queue, Recordings recordings, Ref<Queue> inner)
       : Command(queue, khr::command_command_buffer),
         recordings_(std::move(recordings)),
         inner_(std::move(inner)) {}
@@ -49,7 +49,7 @@ class UnifiedReplay final : public Command, public PartedCommand {
 
 // Called with what it depends on submitted or gone, and again when the commands of a recording have
 // ended.
-void UnifiedReplay::ready() noexcept {
+void EnqueuedReplay::ready() noexcept {
   const RuntimeScope scope;
   if (next_ == 0) {
     if (waitForAhead()) return;
@@ -61,14 +61,14 @@ void UnifiedReplay::ready() noexcept {
   end();
 }
 
-void UnifiedReplay::begin() noexcept {
+void EnqueuedReplay::begin() noexcept {
   times_.submitted.store(profiling::now(), std::memory_order_relaxed);
   advance(CL_SUBMITTED);
   advance(CL_RUNNING);
 }
 
 // It may have ended when that returns.
-void UnifiedReplay::enqueueNext() noexcept {
+void EnqueuedReplay::enqueueNext() noexcept {
   const Recording& recording = *recordings_[next_++];
   holdAgain();
   try {
@@ -81,7 +81,7 @@ void UnifiedReplay::enqueueNext() noexcept {
   releaseGuard();
 }
 
-void UnifiedReplay::enqueueAll(const Recording& recording) {
+void EnqueuedReplay::enqueueAll(const Recording& recording) {
   std::vector<std::vector<Ref<Event>>> waits(recording.size());
   commands_.reserve(recording.size());
   for (uint32_t i = 0; i < recording.size(); ++i) {
@@ -94,7 +94,7 @@ void UnifiedReplay::enqueueAll(const Recording& recording) {
 
 // The event of a barrier is null when it has nothing to wait for, and that of the one command which
 // it waits for.
-Ref<Event> UnifiedReplay::enqueueOne(const RecordedWork* work, std::span<const Ref<Event>> waits) {
+Ref<Event> EnqueuedReplay::enqueueOne(const RecordedWork* work, std::span<const Ref<Event>> waits) {
   const WaitList list(waits.begin(), waits.end());
   if (!work && waits.size() < 2) return waits.empty() ? nullptr : waits.front();
   Ref<Event> event = work ? work->enqueue(*inner_, list) : enqueueMarker(*inner_, list);
@@ -104,7 +104,7 @@ Ref<Event> UnifiedReplay::enqueueOne(const RecordedWork* work, std::span<const R
 }
 
 // What the first one to fail failed with, not those that could not run because of it.
-void UnifiedReplay::lookAtEnded() noexcept {
+void EnqueuedReplay::lookAtEnded() noexcept {
   for (const Ref<Event>& command : commands_) {
     const cl_int status = command->status();
     if (status < 0 && (failure_ == CL_SUCCESS || failure_ == dependent)) failure_ = status;
@@ -126,7 +126,7 @@ void UnifiedReplay::lookAtEnded() noexcept {
 }
 
 // Nobody is to take what a part of it left for its result.
-void UnifiedReplay::lose() noexcept {
+void EnqueuedReplay::lose() noexcept {
   const Claim nobody;
   State& state = State::of(context());
   const auto tickets = state.tickets().lock();
@@ -138,7 +138,7 @@ void UnifiedReplay::lose() noexcept {
             .settle(access.begin, access.end, nobody, Residency::Result::lost);
 }
 
-void UnifiedReplay::end() noexcept {
+void EnqueuedReplay::end() noexcept {
   if (failure_ < 0 && ran_) lose();
   if (failure_ < 0) executed_.clear();
   const uint64_t now = profiling::now();
@@ -147,15 +147,15 @@ void UnifiedReplay::end() noexcept {
   complete(failure_);
 }
 
-void UnifiedReplay::finalize(cl_int) noexcept {
+void EnqueuedReplay::finalize(cl_int) noexcept {
   recordings_.clear();
   inner_ = nullptr;
 }
 
 }  // namespace
 
-Ref<Event> enqueueUnifiedReplay(Queue& queue, const Recordings& recordings, WaitList waits) {
-  return enqueueCommand<UnifiedReplay>(waits, queue, recordings, queue.inner());
+Ref<Event> enqueueReplayOfCommands(Queue& queue, const Recordings& recordings, WaitList waits) {
+  return enqueueCommand<EnqueuedReplay>(waits, queue, recordings, queue.inner());
 }
 
 }  // namespace weft

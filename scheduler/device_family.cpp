@@ -1,0 +1,399 @@
+#include "scheduler/device_family.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "core/device.h"
+#include "core/error.h"
+#include "profiling/clock.h"
+#include "scheduler/device_family_parts.h"
+
+namespace weft {
+namespace {
+
+// A journal has room for what its queues take, as far as that goes, and for what takes nothing.
+// Backends keep blocks of that size for the next one.
+constexpr uint64_t most_journal_bytes = 32 << 20, spare_journal_bytes = 1 << 20,
+                   least_journal_bytes = 256 << 10;
+
+// Of any family's last round.
+std::atomic<uint32_t> rounds{0};
+
+void refuse(port::Operation& operation, port::OperationStatus status) noexcept {
+  const port::Nanoseconds time = profiling::now();
+  if (operation.wants_start) operation.started(time);
+  operation.finished(status, time, time);
+}
+
+}  // namespace
+
+void DeviceFamily::run(port::Operation& whole, const DeviceKernel& code, Streams streams) noexcept {
+  try {
+    auto made = Ref<DeviceFamily>::adopt(new DeviceFamily(whole, code, streams));
+    made->start();
+    DeviceFamily& family = *made.detach();
+    family.proceed(Lock(family.mutex_));
+  } catch (...) {
+    refuse(whole, currentFailure());
+  }
+}
+
+DeviceFamily::DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams)
+    : EnqueuedCommands(SIZE_MAX),  // kernels see to it that there are not too many
+      whole_(whole),
+      code_(code),
+      device_(code.device->port()),
+      streams_(streams),
+      root_(std::make_unique<Root>(*this)),
+      reading_(std::make_unique<Reading>(*this)) {}
+
+DeviceFamily::~DeviceFamily() = default;
+
+port::Nanoseconds DeviceFamily::now() const noexcept { return profiling::now(); }
+
+void DeviceFamily::start() {
+  const auto& launch = std::get<port::Launch>(whole_.work);
+  describeKernels();
+  default_queue_ = numberOf(launch.default_queue);
+  takeArguments(launch);
+  allocateJournal();
+  round_ = {root_.get()};
+  openRound();
+}
+
+void DeviceFamily::describeKernels() {
+  const port::Capabilities& device = device_.capabilities();
+  const auto& kernels = code_.build->image->kernels;
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    const KernelInfo& info = kernels[i];
+    if (!info.is_block) continue;
+    if (info.name == port::profile_writer_symbol) profile_writer_ = i;
+    blocks_.push_back(i);
+    port::JournalKernel& facts = facts_.emplace_back();
+    std::ranges::copy(info.required_local_size, facts.required_local);
+    facts.local_bytes = info.local_bytes;
+    facts.max_group = static_cast<uint32_t>(largestGroup(i));
+    facts.preferred_multiple = static_cast<uint32_t>(device.preferred_work_group_multiple);
+    facts.sub_group_size = info.sub_group_size;
+    facts.local_arguments = static_cast<uint32_t>(std::max<size_t>(info.arguments.size(), 1) - 1);
+    facts.uniform_groups = info.uniform_groups;
+  }
+}
+
+size_t DeviceFamily::largestGroup(uint32_t kernel) const {
+  const size_t most = device_.capabilities().max_work_group_size;
+  const size_t own = code_.module().maxWorkGroupSize(kernel);
+  return own == 0 ? most : std::min(own, most);
+}
+
+// Which kernels know it by.
+uint32_t DeviceFamily::numberOf(port::DeviceQueue* queue) {
+  if (!queue) return 0;
+  const auto known = std::ranges::find(queues_, queue);
+  const auto index = known - queues_.begin();
+  if (known == queues_.end()) queues_.push_back(queue);
+  return static_cast<uint32_t>(index) + 1;
+}
+
+void DeviceFamily::takeArguments(const port::Launch& whole) {
+  root_->record = *whole.record;
+  root_->arguments.assign(whole.arguments.begin(), whole.arguments.end());
+  root_->words.reserve(root_->arguments.size());
+  root_->timed = whole_.timed;
+  root_->wants_start = whole_.wants_start;
+  // What an image's memory is stays known to the backend.
+  const auto replace = [&](port::LaunchArgument& argument, uint64_t word) {
+    argument.kind = ArgumentKind::value;
+    argument.value = &root_->words.emplace_back(word);
+    argument.size = sizeof word;
+  };
+  std::vector<port::ImageDescriptor> images;
+  for (port::LaunchArgument& argument : root_->arguments) {
+    if (argument.kind == ArgumentKind::queue) {
+      port::DeviceQueue* queue = nullptr;
+      std::memcpy(&queue, argument.value, sizeof queue);
+      replace(argument, numberOf(queue));
+    } else if (argument.kind == ArgumentKind::image) {
+      port::ImageDescriptor& image = images.emplace_back();
+      std::memcpy(&image, argument.value, sizeof image);
+      image.address = argument.memory->deviceAddress() + argument.offset;
+    }
+  }
+  if (!images.empty()) {
+    const auto bytes = std::as_bytes(std::span(images));
+    root_->images = upload({bytes.begin(), bytes.end()});
+    uint64_t address = root_->images->memory->deviceAddress();
+    for (port::LaunchArgument& argument : root_->arguments)
+      if (argument.kind == ArgumentKind::image)
+        replace(argument, std::exchange(address, address + sizeof images[0]));
+  }
+  port::Launch launch = whole;
+  launch.record = &root_->record;
+  launch.arguments = root_->arguments;
+  root_->work = launch;
+}
+
+void DeviceFamily::allocateJournal() {
+  uint64_t bytes = 0;
+  for (const port::DeviceQueue* queue : queues_) bytes += queue->bytes();
+  bytes = std::min(bytes + spare_journal_bytes, most_journal_bytes);
+  while (!memory_) try {
+      memory_ = device_.allocate(bytes, sizeof(uint64_t));
+    } catch (const Error&) {
+      if ((bytes /= 2) < least_journal_bytes) throw;
+    }
+  journal_ = std::make_unique<JournalCopy>(memory_->deviceAddress(), bytes);
+}
+
+void DeviceFamily::ended(Kernel& kernel, port::OperationStatus status, port::Nanoseconds start,
+                         port::Nanoseconds end) noexcept {
+  Lock lock(mutex_);
+  --in_flight_;
+  kernel.status = status;
+  kernel.start = start;
+  kernel.end = end;
+  if (!kernel.writes) {
+    Freed freed;
+    ran(kernel.scope(), kernel.command(), status, start, end, freed);
+    gather(freed);
+  } else if (--round_left_ == 0) {
+    endOfRound();
+  }
+  proceed(std::move(lock));
+}
+
+void DeviceFamily::stepped(Step& step, port::OperationStatus status) noexcept {
+  {
+    std::shared_ptr<Step> own, before;  // may be the last to hold their memory
+    const Lock lock(mutex_);
+    if (status < 0) outermost().fail(status);
+    const auto found = std::ranges::find(steps_, &step, &std::shared_ptr<Step>::get);
+    own = std::move(*found);
+    steps_.erase(found);
+    before = std::move(step.before);
+    if (last_step_ == own) last_step_ = nullptr;
+  }
+  Lock lock(mutex_);
+  --in_flight_;
+  proceed(std::move(lock));
+}
+
+void DeviceFamily::wasRead(port::OperationStatus status) noexcept {
+  Lock lock(mutex_);
+  --in_flight_;
+  reading_->status = status;
+  if (--round_left_ == 0) endOfRound();
+  proceed(std::move(lock));
+}
+
+void DeviceFamily::endOfRound() noexcept {
+  Freed freed;
+  port::OperationStatus failure = reading_->status;
+  for (const Kernel* kernel : round_) failure = std::min(failure, kernel->status);
+  try {
+    if (failure == 0 && reading_->is_first) {
+      if (const auto rest = journal_->secondPart(); !rest.empty()) {
+        reading_->prepare(*memory_, journal_->offsetOf(rest), rest);
+        reading_->is_first = false;
+        round_left_ = 1;
+        ++in_flight_;
+        orders_.reads = true;
+        return;
+      }
+    }
+    // What is left of a kernel that failed may be anything.
+    if (failure == 0) play(freed);
+  } catch (...) {
+    failure = currentFailure();
+  }
+  if (failure < 0) outermost().fail(failure);
+  for (Kernel* kernel : std::exchange(round_, {}))
+    ran(kernel->scope(), kernel->command(), kernel->status, kernel->start, kernel->end, freed);
+  gather(freed);
+}
+
+// Sorts what is ready, and begins a round if there is none and anybody waits for one.
+void DeviceFamily::gather(Freed& freed) noexcept {
+  for (;;) {
+    for (EnqueuedCommand* command = freed.takeReady(); command;) {
+      Child& child = static_cast<Child&>(*std::exchange(command, command->after));
+      if (!child.writes) ++in_flight_;
+      EnqueuedCommand*& list = child.writes ? next_round_ : orders_.kernels;
+      child.after = std::exchange(list, &child);
+    }
+    if (round_left_ != 0 || !next_round_) return;
+    cl_int failure = CL_SUCCESS;
+    try {
+      for (const EnqueuedCommand* command = next_round_; command; command = command->after)
+        round_.push_back(static_cast<Child*>(const_cast<EnqueuedCommand*>(command)));
+      std::ranges::reverse(round_);
+      openRound();
+      next_round_ = nullptr;
+      return;
+    } catch (...) {
+      failure = currentFailure();
+      round_.clear();
+    }
+    EnqueuedCommand* list = std::exchange(next_round_, nullptr);
+    while (EnqueuedCommand* const command = list) {
+      list = command->after;
+      ran(*command->within, command, failure, 0, 0, freed);
+    }
+  }
+}
+
+// Of the kernels in `round_`.
+void DeviceFamily::openRound() {
+  std::vector<port::JournalQueue> room;
+  for (const port::DeviceQueue* queue : queues_)
+    room.push_back({static_cast<uint32_t>(queue->left() / sizeof(uint64_t)), 0});
+  const std::vector<port::JournalEvent> events = knownEvents();
+  const port::Capabilities& device = device_.capabilities();
+  port::JournalHead head;
+  head.default_queue = default_queue_;
+  head.events_left =
+      static_cast<int32_t>(port::max_device_events) - static_cast<int32_t>(events.size());
+  head.round = rounds.fetch_add(1, std::memory_order_relaxed) + 1;
+  head.local_memory_bytes = device.local_memory_bytes;
+  std::ranges::copy(device.max_work_item_sizes, head.max_items);
+  journal_->begin(head, room, facts_, events);
+  const auto tables = journal_->tables();
+  addStep<Upload>(nullptr, *memory_, std::vector(tables.begin(), tables.end()));
+  reading_->prepare(*memory_, 0, journal_->firstPart());
+  reading_->is_first = true;
+  reading_->status = 0;
+  for (size_t i = 0; i < round_.size(); ++i)
+    std::get<port::Launch>(round_[i]->work).journal = {memory_->deviceAddress(),
+                                                       uint64_t{head.round} << 32 | i};
+  last_.reserve(round_.size());
+  round_left_ = round_.size() + 1;
+  in_flight_ += round_left_;
+  orders_.opens_round = true;
+}
+
+// Those that the program may still name.
+std::vector<port::JournalEvent> DeviceFamily::knownEvents() {
+  std::vector<port::JournalEvent> result;
+  for (auto entry = numbers_.begin(); entry != numbers_.end();) {
+    const DeviceEvent* const event = events().find(entry->second);
+    if (event) {
+      port::JournalEvent& known = result.emplace_back();
+      known.number = entry->first;
+      known.handles = static_cast<int32_t>(event->handles);
+      if (event->user && !event->done()) known.status = port::journal_event_open;
+      if (event->done() && !event->user) {
+        const auto [run, whole] = event->profile();
+        known.profile[0] = run, known.profile[1] = whole;
+      }
+    }
+    entry = event ? std::next(entry) : numbers_.erase(entry);
+  }
+  return result;
+}
+
+std::shared_ptr<DeviceFamily::Upload> DeviceFamily::upload(std::vector<std::byte> bytes) {
+  auto memory = device_.allocate(bytes.size(), family_alignment);
+  port::Memory& target = *memory;
+  return addStep<Upload>(std::move(memory), target, std::move(bytes));
+}
+
+void DeviceFamily::writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept try {
+  addStep<ProfileWriting>(profile_writer_, address, profile);
+} catch (...) {
+  outermost().fail(currentFailure());
+}
+
+void DeviceFamily::proceed(Lock lock) noexcept {
+  if (submitting_) return;
+  submitting_ = true;
+  retain();
+  while (!orders_.empty()) {
+    const bool alone = isAlone(orders_);
+    const Orders orders = std::exchange(orders_, {});
+    const std::shared_ptr<Step> last_step = last_step_;
+    lock.unlock();
+    submit(orders, last_step, alone);
+    lock.lock();
+  }
+  submitting_ = false;
+  const bool finished = isOver() && in_flight_ == 0;
+  port::Operation& whole = whole_;
+  const port::OperationStatus status = outermost().status;
+  const port::Nanoseconds start = root_->start, end = root_->end;
+  // The device may be gone before another thread that is on its way out here is.
+  auto memory = finished ? std::move(memory_) : nullptr;
+  auto root = finished ? std::move(root_) : nullptr;
+  lock.unlock();
+  release(finished ? 2 : 1);  // run()'s, too
+  if (!finished) return;
+  memory.reset();
+  root.reset();
+  whole.finished(status, start, end);
+}
+
+// One kernel, and nothing of the family beside it: then the order of the queue's stream is that of
+// the operations, and whoever waits for the queue sees to it.
+bool DeviceFamily::isAlone(const Orders& orders) const noexcept {
+  if (&streams_.own == &streams_.others || orders.reads) return false;
+  const bool one_leaf = orders.kernels && !orders.kernels->after;
+  const bool one_writer = orders.opens_round && round_.size() == 1;
+  const size_t operations = orders.steps.size() + one_leaf + 2 * one_writer;
+  return one_leaf != one_writer && in_flight_ == operations;
+}
+
+void DeviceFamily::submit(const Orders& orders, const std::shared_ptr<Step>& last_step,
+                          bool alone) noexcept {
+  port::Stream& stream = alone ? streams_.own : streams_.others;
+  for (const auto& step : orders.steps) {
+    const port::Operation* const before = step->before.get();
+    if (before) step->behind = {&before, 1};
+    step->observed = !alone;
+    stream.submit(*step);
+    broken_ |= step->refused;
+  }
+  const port::Operation* const last = last_step.get();
+  // What a kernel finds there would be anything.
+  const auto start = [&](Kernel& kernel) {
+    if (last) kernel.behind = {&last, 1};
+    if (broken_)
+      refuse(kernel, CL_OUT_OF_RESOURCES);
+    else
+      stream.submit(kernel);
+  };
+  Freed kernels{.ready = orders.kernels};
+  for (EnqueuedCommand* command = kernels.takeReady(); command;)
+    start(static_cast<Child&>(*std::exchange(command, command->after)));
+  if (orders.opens_round) {
+    for (Kernel* kernel : round_) {
+      kernel->observed = !alone;
+      kernel->awaited = true;
+      start(*kernel);
+    }
+    if (broken_)
+      refuse(*reading_, CL_OUT_OF_RESOURCES);
+    else
+      read(stream);
+  } else if (orders.reads) {
+    reading_->behind = {};
+    stream.submit(*reading_);
+  }
+}
+
+// Behind the round's kernels: in each lane the last one is behind the others.
+void DeviceFamily::read(port::Stream& stream) noexcept {
+  last_.clear();
+  for (const Kernel* kernel : round_) {
+    const auto same = std::ranges::find(
+        last_, kernel->place.lane, [](const port::Operation* other) { return other->place.lane; });
+    if (same == last_.end())
+      last_.push_back(kernel);
+    else if ((*same)->place.number < kernel->place.number)
+      *same = kernel;
+  }
+  reading_->behind = last_;
+  stream.submit(*reading_);
+}
+
+}  // namespace weft

@@ -1,0 +1,54 @@
+// The host's copy of a journal (core/ports/journal.h): written before kernels run, read after.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/ports/journal.h"
+
+namespace weft {
+
+// One request.
+struct JournalEntry {
+  const port::JournalRecord* record;
+  std::span<const uint64_t> waits;
+  std::span<const uint64_t> local_sizes;
+  std::span<const std::byte> block;
+};
+
+class JournalCopy {
+ public:
+  // Of a journal that takes `bytes` of the device's memory at `address`.
+  JournalCopy(uint64_t address, uint64_t bytes) : address_(address), capacity_(bytes) {}
+
+  // What `head` does not say yet, the tables say. Throws std::bad_alloc.
+  void begin(port::JournalHead head, std::span<const port::JournalQueue> queues,
+             std::span<const port::JournalKernel> kernels,
+             std::span<const port::JournalEvent> events);
+  // To be copied to the device before kernels run.
+  std::span<const std::byte> tables() const { return {bytes_.data(), tables_bytes_}; }
+
+  // To be copied from the device, from its start: enough for a few records.
+  std::span<std::byte> firstPart();
+  // What firstPart() left over. Throws std::bad_alloc.
+  std::span<std::byte> secondPart();
+  size_t offsetOf(std::span<const std::byte> part) const { return part.data() - bytes_.data(); }
+
+  // Once all of it has been copied.
+  std::span<const port::JournalEvent> events() const;
+  // False: there are no more. `at` is where the next one begins, 0 for the first.
+  bool next(size_t& at, JournalEntry& entry) const;
+
+ private:
+  size_t recordBytes() const;
+
+  const uint64_t address_;
+  const uint64_t capacity_;
+  std::vector<std::byte> bytes_;
+  size_t tables_bytes_ = 0;
+  size_t events_at_ = 0, event_count_ = 0;
+};
+
+}  // namespace weft
