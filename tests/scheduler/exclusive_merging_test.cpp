@@ -28,9 +28,12 @@ FakeKernelInfo searchKernel() {
   // One is written in place by the items that own it; to run again it has to be as it was.
   ArgumentInfo each = pointerArgument(true, true);
   each.reads_known = each.writes_known = true;
-  AccessStep id;
+  AccessStep id, size, offset;
   id.code = AccessCode::global_id;
-  each.accesses = {{true, true, true, 4, 4, {id}}};
+  size.value = sizeof(uint32_t);
+  offset.code = AccessCode::multiply;
+  offset.b = 1;
+  each.accesses = {{true, true, true, 2, sizeof(uint32_t), {id, size, offset}}};
   return {"search",
           {pointerArgument(true, false), pointerArgument(true, true), each},
           [](const FakeLaunch& launch) {
