@@ -474,7 +474,12 @@ constexpr InfoRow<Device> rows[] = {
                                                   CL_QUEUE_PROFILING_ENABLE}>},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, withDeviceQueues<preferred_device_queue_bytes>},
     {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, withDeviceQueues<max_device_queue_bytes>},
-    {CL_DEVICE_MAX_ON_DEVICE_QUEUES, withDeviceQueues<max_device_queues>},
+    {CL_DEVICE_MAX_ON_DEVICE_QUEUES,
+     [](D device) {
+       const C& c = device.capabilities();
+       const cl_uint arguments = c.max_parameter_bytes / (2 * sizeof(cl_command_queue));
+       return c.device_queues ? std::min(max_device_queues, arguments) : 0;
+     }},
     {CL_DEVICE_MAX_ON_DEVICE_EVENTS, withDeviceQueues<cl_uint{port::max_device_events}>},
 };
 

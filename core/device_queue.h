@@ -14,6 +14,7 @@ namespace weft {
 
 inline constexpr cl_uint preferred_device_queue_bytes = 32 << 20,
                          max_device_queue_bytes = 256 << 20;
+// A kernel takes so many queues as arguments, where it takes as many arguments.
 inline constexpr cl_uint max_device_queues = 256;
 
 // Immutable, so free to use from any thread. The application's handle looks like a host queue's but
