@@ -8,7 +8,7 @@ namespace weft::level_zero {
 
 class PrintBuffer {
  public:
-  static constexpr size_t capacity = size_t(1) << 20;
+  static constexpr size_t capacity = size_t(8) << 20;
   static constexpr size_t bytes = sizeof(PrintBufferHead) + capacity;
 
   explicit PrintBuffer(std::shared_ptr<DeviceContext> context) : context_(std::move(context)) {}

@@ -259,8 +259,8 @@ void Transfers::perform(const port::Fill& fill) {
 void Transfers::perform(const port::Launch& printing) {
   void* const device = print_buffer_.device();
   std::byte* const host = print_buffer_.host();
-  const PrintBufferHead head{0, PrintBuffer::capacity,
-                             reinterpret_cast<uintptr_t>(device) + sizeof(PrintBufferHead)};
+  PrintBufferHead head{0, PrintBuffer::capacity,
+                       reinterpret_cast<uintptr_t>(device) + sizeof(PrintBufferHead)};
   std::memcpy(host, &head, sizeof head);
   check(rows(static_cast<std::byte*>(device), 0, host, 0, sizeof head, 1), "a print buffer");
   wait();
@@ -269,9 +269,16 @@ void Transfers::perform(const port::Launch& printing) {
   wait();
   borrowed.giveBack(*context_);
   check(launched, "a launch");
-  check(rows(host, 0, static_cast<std::byte*>(device), 0, PrintBuffer::bytes, 1), "a print buffer");
-  wait();
-  printRecords({host, PrintBuffer::bytes});
+  const auto fetch = [&](size_t begin, size_t end) {
+    check(rows(host + begin, 0, static_cast<std::byte*>(device) + begin, 0, end - begin, 1),
+          "a print buffer");
+    wait();
+  };
+  fetch(0, sizeof head);
+  std::memcpy(&head, host, sizeof head);
+  const size_t bytes = sizeof head + std::min<uint64_t>(head.used, PrintBuffer::capacity);
+  if (bytes > sizeof head) fetch(sizeof head, bytes);
+  printRecords({host, bytes});
 }
 
 }  // namespace weft::level_zero
