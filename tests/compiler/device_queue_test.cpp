@@ -7,11 +7,11 @@ namespace {
 
 using test::contains;
 
-class DeviceQueues : public test::CompilerTest {
+class DeviceQueues : public test::CompilerTest, public testing::WithParamInterface<port::Target> {
  protected:
   static port::CompileRequest gpuRequest(const std::string& source, const std::string& options) {
     port::CompileRequest made = request(source, options);
-    made.target = {port::TargetKind::nvptx, "sm_80", ""};
+    made.target = GetParam();
     made.features.feature_macros.emplace_back("__opencl_c_generic_address_space");
     return made;
   }
@@ -23,7 +23,7 @@ const std::string enqueues =
     "                 ^{ a[0] = 1; }); }\n";
 
 // Of a device without them nothing else of version 2.0 is.
-TEST_F(DeviceQueues, AreRefused) {
+TEST_P(DeviceQueues, AreRefused) {
   const char* const of_2_0 = "kernel void f(global int* a) { int* p = a; *p = 1; }";
   EXPECT_TRUE(compiler().build(gpuRequest(of_2_0, "-cl-std=CL2.0")).ok);
   const auto refused = compiler().build(gpuRequest("kernel " + enqueues, "-cl-std=CL2.0"));
@@ -31,8 +31,8 @@ TEST_F(DeviceQueues, AreRefused) {
   EXPECT_TRUE(contains(refused.log, "undeclared identifier 'get_default_queue'")) << refused.log;
 }
 
-// Linked, too, where there are several of a name: the target has no names with dots.
-TEST_F(DeviceQueues, BlocksAreKernels) {
+// Linked, too, where there are several of a name: PTX has no names with dots.
+TEST_P(DeviceQueues, BlocksAreKernels) {
   port::LinkRequest link;
   for (const std::string name : {"k", "l"}) {
     port::CompileRequest part =
@@ -55,6 +55,12 @@ TEST_F(DeviceQueues, BlocksAreKernels) {
   }
   EXPECT_EQ(blocks, 2);
 }
+
+INSTANTIATE_TEST_SUITE_P(Gpus, DeviceQueues,
+                         testing::Values(port::Target{port::TargetKind::nvptx, "sm_80", ""},
+                                         port::Target{port::TargetKind::amdgcn, "gfx90a", ""},
+                                         port::Target{port::TargetKind::amdgcn, "gfx1100", ""}),
+                         [](const auto& info) { return info.param.cpu; });
 
 }  // namespace
 }  // namespace weft
