@@ -29,23 +29,65 @@ void refuse(port::Operation& operation, port::OperationStatus status) noexcept {
 
 }  // namespace
 
-void DeviceFamily::run(port::Operation& whole, const DeviceKernel& code, Streams streams) noexcept {
-  try {
-    auto made = Ref<DeviceFamily>::adopt(new DeviceFamily(whole, code, streams));
-    made->start();
-    DeviceFamily& family = *made.detach();
-    family.proceed(Lock(family.mutex_));
-  } catch (...) {
-    refuse(whole, currentFailure());
+bool FamilyTurns::enter(DeviceFamily& family) noexcept {
+  const auto line = line_.lock();
+  if (line->running < most_running) {
+    ++line->running;
+    return true;
   }
+  DeviceFamily*& place = line->last ? line->last->next_in_line_ : line->first;
+  place = line->last = &family;
+  return false;
 }
 
-DeviceFamily::DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams)
+DeviceFamily* FamilyTurns::leave() noexcept {
+  const auto line = line_.lock();
+  DeviceFamily* const next = line->first;
+  if (!next) {
+    --line->running;
+    return nullptr;
+  }
+  line->first = next->next_in_line_;
+  if (!line->first) line->last = nullptr;
+  return next;
+}
+
+void DeviceFamily::run(port::Operation& whole, const DeviceKernel& code, Streams streams,
+                       FamilyTurns& turns) noexcept try {
+  DeviceFamily* family = new DeviceFamily(whole, code, streams, turns);
+  if (!turns.enter(*family)) return;
+  beginAll(family);
+} catch (...) {
+  refuse(whole, currentFailure());
+}
+
+DeviceFamily* DeviceFamily::begin() noexcept {
+  try {
+    start();
+  } catch (...) {
+    const cl_int failure = currentFailure();
+    port::Operation& whole = whole_;
+    // The turns go with what `whole` belongs to.
+    DeviceFamily* const next = turns_.leave();
+    release();
+    refuse(whole, failure);
+    return next;
+  }
+  return proceed(Lock(mutex_));
+}
+
+void DeviceFamily::beginAll(DeviceFamily* first) noexcept {
+  while (first) first = first->begin();
+}
+
+DeviceFamily::DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams,
+                           FamilyTurns& turns)
     : EnqueuedCommands(SIZE_MAX),  // kernels see to it that there are not too many
       whole_(whole),
       code_(code),
       device_(code.device->port()),
       streams_(streams),
+      turns_(turns),
       root_(std::make_unique<Root>(*this)),
       reading_(std::make_unique<Reading>(*this)) {}
 
@@ -161,7 +203,7 @@ void DeviceFamily::ended(Kernel& kernel, port::OperationStatus status, port::Nan
   } else if (--round_left_ == 0) {
     endOfRound();
   }
-  proceed(std::move(lock));
+  beginAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::stepped(Step& step, port::OperationStatus status) noexcept {
@@ -177,7 +219,7 @@ void DeviceFamily::stepped(Step& step, port::OperationStatus status) noexcept {
   }
   Lock lock(mutex_);
   --in_flight_;
-  proceed(std::move(lock));
+  beginAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::wasRead(port::OperationStatus status) noexcept {
@@ -185,7 +227,7 @@ void DeviceFamily::wasRead(port::OperationStatus status) noexcept {
   --in_flight_;
   reading_->status = status;
   if (--round_left_ == 0) endOfRound();
-  proceed(std::move(lock));
+  beginAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::endOfRound() noexcept {
@@ -305,8 +347,8 @@ void DeviceFamily::writeProfile(uint64_t address, DeviceEvent::Profile profile) 
   outermost().fail(currentFailure());
 }
 
-void DeviceFamily::proceed(Lock lock) noexcept {
-  if (submitting_) return;
+DeviceFamily* DeviceFamily::proceed(Lock lock) noexcept {
+  if (submitting_) return nullptr;
   submitting_ = true;
   retain();
   while (!orders_.empty()) {
@@ -320,6 +362,7 @@ void DeviceFamily::proceed(Lock lock) noexcept {
   submitting_ = false;
   const bool finished = isOver() && in_flight_ == 0;
   port::Operation& whole = whole_;
+  FamilyTurns& turns = turns_;
   const port::OperationStatus status = outermost().status;
   const port::Nanoseconds start = root_->start, end = root_->end;
   // The device may be gone before another thread that is on its way out here is.
@@ -327,10 +370,12 @@ void DeviceFamily::proceed(Lock lock) noexcept {
   auto root = finished ? std::move(root_) : nullptr;
   lock.unlock();
   release(finished ? 2 : 1);  // run()'s, too
-  if (!finished) return;
+  if (!finished) return nullptr;
   memory.reset();
   root.reset();
+  DeviceFamily* const next = turns.leave();
   whole.finished(status, start, end);
+  return next;
 }
 
 // One kernel, and nothing of the family beside it: then the order of the queue's stream is that of

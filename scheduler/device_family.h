@@ -20,6 +20,7 @@
 #include "core/image.h"
 #include "core/kernel.h"
 #include "core/ref.h"
+#include "scheduler/family_turns.h"
 #include "scheduler/journal.h"
 
 namespace weft {
@@ -33,11 +34,13 @@ class DeviceFamily final : public Object, EnqueuedCommands {
     port::Stream& others;
   };
 
-  // Runs the launch that `whole` is, and all that comes of it. The code and the streams outlive
-  // whole.finished(), and whoever calls that holds no lock.
-  static void run(port::Operation& whole, const DeviceKernel& code, Streams streams) noexcept;
+  // Runs the launch that `whole` is, and all that comes of it, when it is its turn. The code, the
+  // streams and the turns outlive whole.finished(), and whoever calls that holds no lock.
+  static void run(port::Operation& whole, const DeviceKernel& code, Streams streams,
+                  FamilyTurns& turns) noexcept;
 
  private:
+  friend class FamilyTurns;
   struct Kernel;
   struct Root;
   struct Child;
@@ -56,11 +59,16 @@ class DeviceFamily final : public Object, EnqueuedCommands {
     bool empty() const { return steps.empty() && !kernels && !opens_round && !reads; }
   };
 
-  DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams);
+  DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams,
+               FamilyTurns& turns);
   ~DeviceFamily() override;
 
   port::Nanoseconds now() const noexcept override;
   void writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept override;
+
+  // These give the family that may begin because this one is over, which then is gone.
+  [[nodiscard]] DeviceFamily* begin() noexcept;
+  static void beginAll(DeviceFamily* first) noexcept;
 
   // --- before anything runs; they throw ---
   void start();
@@ -99,9 +107,9 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   std::shared_ptr<T> addStep(Arguments&&... arguments);
 
   using Lock = std::unique_lock<std::mutex>;
-  // Submits what there is, and finishes the family if nothing of it is left. Then, or if another
-  // thread is at it, the family may be gone.
-  void proceed(Lock lock) noexcept;
+  // Submits what there is, and finishes the family if nothing of it is left. As begin(); if another
+  // thread is at it, the family may be gone, too.
+  [[nodiscard]] DeviceFamily* proceed(Lock lock) noexcept;
   bool isAlone(const Orders& orders) const noexcept;
   void submit(const Orders& orders, const std::shared_ptr<Step>& last_step, bool alone) noexcept;
   void read(port::Stream& stream) noexcept;
@@ -110,7 +118,9 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   const DeviceKernel& code_;
   port::Device& device_;
   const Streams streams_;
-  std::vector<uint32_t> blocks_;  // indices of the kernels that can be enqueued
+  FamilyTurns& turns_;
+  DeviceFamily* next_in_line_ = nullptr;  // the turns'
+  std::vector<uint32_t> blocks_;          // indices of the kernels that can be enqueued
   std::vector<port::JournalKernel> facts_;
   std::vector<port::DeviceQueue*> queues_;
   uint32_t default_queue_ = 0;

@@ -102,7 +102,8 @@ class FamilyLaunch final : public LaunchCommand {
   }
   void submitTo(port::Stream& own) noexcept override {
     port::Stream& others = queue()->outOfOrder() ? own : *others_;
-    DeviceFamily::run(*this, *launch().kernel, {own, others});
+    FamilyTurns& turns = State::of(context()).familyTurns(device());
+    DeviceFamily::run(*this, *launch().kernel, {own, others}, turns);
   }
   void prepare() override {
     LaunchCommand::prepare();

@@ -14,6 +14,7 @@
 #include "scheduler/context_state.h"
 #include "scheduler/device_memory.h"
 #include "scheduler/device_work.h"
+#include "scheduler/family_turns.h"
 
 namespace weft {
 
@@ -80,6 +81,7 @@ class State final : public ContextState {
   port::Stream& transferStream(Device& device) { return streamOf(find(device).transfers, device); }
   // The unordered stream of what kernels on it enqueued; made on first use.
   port::Stream& familyStream(Device& device) { return streamOf(find(device).families, device); }
+  FamilyTurns& familyTurns(Device& device) { return find(device).turns; }
 
  private:
   struct PerDevice {
@@ -87,6 +89,7 @@ class State final : public ContextState {
     DeviceCounters counters;
     Guarded<partition::ExpectedLoad, BriefMutex> expected_load;
     Guarded<std::unique_ptr<port::Stream>> transfers, families;
+    FamilyTurns turns;
   };
   PerDevice& find(const Device& device);
   static port::Stream& streamOf(Guarded<std::unique_ptr<port::Stream>>& stream, Device& device);

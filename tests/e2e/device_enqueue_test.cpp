@@ -367,6 +367,35 @@ TEST_F(DeviceEnqueue, UnorderedQueues) {
   EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>{1600});
 }
 
+// More at a time than have room.
+TEST_F(DeviceEnqueue, ManyAtATime) {
+  const OwnedProgram program = builtFor(R"(
+    kernel void k(global int* out) {
+      enqueue_kernel(get_default_queue(), 0, ndrange_1D(4), ^{
+        enqueue_kernel(get_default_queue(), 0, ndrange_1D(2), ^{ atomic_inc(out); });
+      });
+    })");
+  const OwnedKernel k = kernel(program, "k");
+  const OwnedMem out = upload(std::vector<cl_int>(1));
+  set(k, out);
+  cl_int code = 1;
+  const cl_queue_properties unordered[] = {CL_QUEUE_PROPERTIES,
+                                           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
+  const OwnedQueue overlapping(
+      cl.clCreateCommandQueueWithProperties(context, testDevice(), unordered, &code));
+  const OwnedEvent gate(cl.clCreateUserEvent(context, &code));
+  const cl_event open = gate;
+  const size_t one = 1;
+  constexpr int launches = 100;
+  for (int i = 0; i < launches; ++i)
+    ASSERT_EQ(
+        cl.clEnqueueNDRangeKernel(overlapping, k, 1, nullptr, &one, nullptr, 1, &open, nullptr),
+        CL_SUCCESS);
+  ASSERT_EQ(cl.clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+  ASSERT_EQ(cl.clFinish(overlapping), CL_SUCCESS);
+  EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>{launches * 4 * 2});
+}
+
 // A device of one unit has a single worker.
 TEST_F(DeviceEnqueue, OnOneUnit) {
   const cl_device_partition_property parts[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
