@@ -13,9 +13,11 @@
 namespace weft {
 namespace {
 
-// A journal has room for what its queues take, as far as that goes, and for what takes nothing.
-// Backends keep blocks of that size for the next one.
-constexpr uint64_t most_journal_bytes = 32 << 20, spare_journal_bytes = 1 << 20,
+// A journal has room for what its queues take, as far as that goes, for the table of events, and
+// for what takes nothing of a queue. Backends keep blocks of that size for the next one.
+constexpr uint64_t most_journal_bytes = 32 << 20,
+                   spare_journal_bytes =
+                       (1 << 20) + port::max_device_events * sizeof(port::JournalEvent),
                    least_journal_bytes = 256 << 10;
 
 // Of any family's last round.
@@ -236,6 +238,7 @@ void DeviceFamily::endOfRound() noexcept {
   for (const Kernel* kernel : round_) failure = std::min(failure, kernel->status);
   try {
     if (failure == 0 && reading_->is_first) {
+      require(journal_->isOwn(), CL_OUT_OF_RESOURCES, "the journal is another one");
       if (const auto rest = journal_->secondPart(); !rest.empty()) {
         reading_->prepare(*memory_, journal_->offsetOf(rest), rest);
         reading_->is_first = false;
@@ -396,7 +399,7 @@ void DeviceFamily::submit(const Orders& orders, const std::shared_ptr<Step>& las
     if (before) step->behind = {&before, 1};
     step->observed = !alone;
     stream.submit(*step);
-    broken_ |= step->refused;
+    broken_ |= step->refused.load(std::memory_order_relaxed);
   }
   const port::Operation* const last = last_step.get();
   // What a kernel finds there would be anything.

@@ -25,6 +25,7 @@ void JournalCopy::begin(port::JournalHead head, std::span<const port::JournalQue
                         std::span<const port::JournalKernel> kernels,
                         std::span<const port::JournalEvent> events) {
   bytes_.resize(sizeof head);
+  round_ = head.round;
   head.queue_count = static_cast<uint32_t>(queues.size());
   head.queues = address_ + append(bytes_, queues);
   head.kernel_count = static_cast<uint32_t>(kernels.size());
@@ -43,6 +44,10 @@ void JournalCopy::begin(port::JournalHead head, std::span<const port::JournalQue
 std::span<std::byte> JournalCopy::firstPart() {
   bytes_.resize(std::min<uint64_t>(tables_bytes_ + first_records, capacity_));
   return bytes_;
+}
+
+bool JournalCopy::isOwn() const {
+  return reinterpret_cast<const port::JournalHead*>(bytes_.data())->round == round_;
 }
 
 std::span<std::byte> JournalCopy::secondPart() {

@@ -36,6 +36,8 @@ class JournalCopy {
   std::span<std::byte> secondPart();
   size_t offsetOf(std::span<const std::byte> part) const { return part.data() - bytes_.data(); }
 
+  // Is what came back what begin() made? Else the tables never got to the device.
+  bool isOwn() const;
   // Once all of it has been copied.
   std::span<const port::JournalEvent> events() const;
   // False: there are no more. `at` is where the next one begins, 0 for the first.
@@ -49,6 +51,7 @@ class JournalCopy {
   std::vector<std::byte> bytes_;
   size_t tables_bytes_ = 0;
   size_t events_at_ = 0, event_count_ = 0;
+  uint32_t round_ = 0;
 };
 
 }  // namespace weft

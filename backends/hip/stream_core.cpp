@@ -62,7 +62,7 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   flight.status = context->usable(current.status());
   backWord();
   enqueue(flight, left);
-  operation.refused = flight.status != success;
+  operation.refused.store(flight.status != success, std::memory_order_relaxed);
   const uint64_t marked = std::max(word_written_.load(std::memory_order_relaxed), event_recorded_);
   const bool recent = last() - marked < (operation.awaited ? most_fenced : most_unmarked);
   const bool asked = flight.status != success || operation.observed || flight.end;

@@ -114,6 +114,7 @@ void StreamCore::append(port::Operation& operation, Befores before) noexcept {
     if (timed) beginTimes(flight);
     flight.result = context->note(appendWork(flight));
   }
+  operation.refused.store(flight.result != ZE_RESULT_SUCCESS, std::memory_order_relaxed);
   if (context->driver->native_images) noteWritesBegin(operation.work, transfers_.writer());
   const bool recent = appended_ - marked_ < most_unmarked;
   const bool told = operation.observed || operation.awaited || timed;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -159,7 +160,7 @@ class Operation {
   Place place;
 
   // Set by submit() where that is known then: the operation has failed and is not going to run.
-  bool refused = false;
+  std::atomic<bool> refused{false};
 
   // What the submitter wants to know, set before submit(): telling it costs a device whose work is
   // not the host's more than a small kernel does.
