@@ -1,11 +1,11 @@
 // The threads of one device: one worker per PU, bound to it, and what they do next.
 //
 // Who wakes whom. A worker that finds nothing spins for a while (one at a time: the *searcher*),
-// then sleeps. While any worker is awake one sleeper, the *ticker*, wakes up by itself every
-// millisecond. A stream that becomes ready wakes a sleeper unless the searcher will see it, or a
-// worker that is in the middle of tiny operations will be back before a sleeper could be up; if
-// that worker's operation turns out not to be tiny after all, the ticker finds the stream, and
-// gives up the references that the worker has kept back.
+// then sleeps. Who goes to sleep first while others are awake is the *ticker*, and wakes up by
+// itself every millisecond. A stream that becomes ready wakes a sleeper unless the searcher will
+// see it, or a worker that is in the middle of tiny operations will be back before a sleeper could
+// be up; if that worker's operation turns out not to be tiny after all, the ticker finds the
+// stream, and gives up the references that the worker has kept back.
 //
 // Workers that took part in a job *linger*: they spin, all but one, to take part in the next one,
 // since programs often run one shared launch after the other. They find jobs through `offered_`,

@@ -220,7 +220,8 @@ TEST_F(ExecutorTest, SpinningKernelHangsOnlyItself) {
   ASSERT_TRUE(hung.wait() && behind.wait());
 }
 
-// What small operations have used ends while their worker is at one that was small so far.
+// What small operations have used ends while their worker is at one that was small so far, as soon
+// as another worker has had something to do meanwhile.
 TEST_F(ExecutorTest, NothingIsKeptForTheLengthOfAKernel) {
   if (units() < 2) GTEST_SKIP() << "one processor only";
   struct Kept final : Object {
@@ -254,7 +255,13 @@ TEST_F(ExecutorTest, NothingIsKeptForTheLengthOfAKernel) {
   };
   stream->submit(gives);
   stream->submit(hangs);
-  EXPECT_TRUE(eventually([&] { return ended.load(); }));
+  auto second = device->createStream(port::Order::in_order);
+  TestLaunch tiny(*module, kernelIndex("empty"), 1);
+  EXPECT_TRUE(eventually([&] {
+    TestOperation other(tiny.whole());
+    second->submit(other);
+    return other.wait() && ended.load();
+  }));
   EXPECT_FALSE(hangs.isFinished());
   set = 1;
   ASSERT_TRUE(gives.wait() && hangs.wait());
