@@ -47,6 +47,12 @@ class DeviceEnqueue : public Programs {
     const OwnedKernel k = kernel(program, "k");
     const OwnedMem out = upload(std::vector<cl_int>(n));
     set(k, out);
+    const cl_int status = statusOf(k);
+    if (left) *left = download<cl_int>(out);
+    return status;
+  }
+  // The same of a kernel whose arguments are set.
+  cl_int statusOf(const OwnedKernel& k) {
     const size_t one = 1;
     OwnedEvent event;
     EXPECT_EQ(
@@ -54,7 +60,6 @@ class DeviceEnqueue : public Programs {
         CL_SUCCESS);
     const cl_event waited = event;
     cl.clWaitForEvents(1, &waited);
-    if (left) *left = download<cl_int>(out);
     return info<cl_int>(cl.clGetEventInfo, waited, CL_EVENT_COMMAND_EXECUTION_STATUS);
   }
 
