@@ -61,6 +61,8 @@ uint64_t Event::issue() {
 
 void Event::reach(uint64_t turn) {
   const std::lock_guard lock(mutex_);
+  // Recorded anew, in another stream that was faster, it says no more of the recording before.
+  if (turn < reached_) return;
   reached_ = turn;
   when_ = now();
   changed_.notify_all();
