@@ -4,6 +4,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 
 namespace weft::compiler {
 
@@ -57,6 +58,10 @@ JointRows::JointRows(Function& lane, const LaneShapes& shapes, const RowParamete
     if (branch && branch->isConditional() && !findConditions(branch->getCondition()))
       possible_ = false;
   }
+  if (!possible_) return;
+  steps_.emplace(
+      lane, parameters, [&](const Value* value) { return differs(value); },
+      [&](const Value* value) { return isKnownBefore(value, longest_chain); });
 }
 
 // Does it have to be done for each row, whatever its operands are?
@@ -141,7 +146,40 @@ Function* JointRows::join(unsigned rows) const {
         if (Value* own = row.lookup(instruction.getOperand(i))) copy->setOperand(i, own);
     }
   }
+  stepAddresses(first, others);
+  llvm::SmallVector<llvm::WeakTrackingVH> copies;
+  for (const Row& row : others)
+    for (auto& [value, copy] : row) copies.push_back(copy);
+  llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(copies);
   return joint;
+}
+
+// What rows access a constant distance apart has one address, and its distance.
+void JointRows::stepAddresses(llvm::ValueToValueMapTy& first,
+                              llvm::MutableArrayRef<Row> others) const {
+  const auto place = [&](const Value* value) -> Value* {
+    Value* const became = first.lookup(value);
+    return became ? became : const_cast<Value*>(value);
+  };
+  llvm::DenseMap<std::pair<const Value*, size_t>, Value*> addresses;
+  for (const Instruction& instruction : llvm::instructions(lane_)) {
+    const Value* address = llvm::getLoadStorePointerOperand(&instruction);
+    if (!address || !differs(address) || !steps_->isStepped(address)) continue;
+    auto* const start = llvm::cast<Instruction>(place(address));
+    llvm::IRBuilder<> builder(start->getNextNode());
+    if (!addresses.contains({address, 0})) {
+      Value* const step = steps_->step(builder, address, place);
+      for (size_t r = 0; r < others.size(); ++r) {
+        Value* const distance = builder.CreateMul(step, builder.getInt64(r + 1));
+        addresses[{address, r}] = builder.CreatePtrAdd(start, distance);
+      }
+    }
+    for (size_t r = 0; r < others.size(); ++r) {
+      auto* copy = llvm::cast<Instruction>(others[r].lookup(&instruction));
+      copy->replaceUsesOfWith(const_cast<Value*>(llvm::getLoadStorePointerOperand(copy)),
+                              addresses.lookup({address, r}));
+    }
+  }
 }
 
 Value* JointRows::compute(llvm::IRBuilder<>& builder, Function& function, Row& row,
@@ -158,7 +196,7 @@ Value* JointRows::compute(llvm::IRBuilder<>& builder, Function& function, Row& r
 }
 
 Function* JointRows::agreement(unsigned rows) const {
-  if (conditions_.empty()) return nullptr;
+  if (conditions_.empty() && steps_->narrowed().empty()) return nullptr;
   llvm::IRBuilder<> builder(lane_.getContext());
   Function* test = Function::Create(
       llvm::FunctionType::get(builder.getInt1Ty(), lane_.getFunctionType()->params(), false),
@@ -179,6 +217,15 @@ Function* JointRows::agreement(unsigned rows) const {
       else
         agree = builder.CreateAnd(agree, builder.CreateICmpEQ(there, here));
     }
+  }
+  for (const Value* wide : steps_->narrowed()) {
+    Row first, last;
+    enterRow(builder, *test, last, rows - 1);
+    const auto half = [&](Row& row) {
+      return builder.CreateTrunc(compute(builder, *test, row, wide), builder.getInt32Ty());
+    };
+    Value* least = half(first);
+    agree = builder.CreateAnd(agree, builder.CreateICmpSLE(least, half(last)));
   }
   builder.CreateRet(agree);
   return test;

@@ -14,17 +14,12 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include "compiler/passes/simd/lane_shapes.h"
+#include "compiler/passes/simd/row_steps.h"
 
 namespace weft::compiler {
-
-// By position, of a lane's function.
-struct RowParameters {
-  unsigned local_id;    // in dimension 1
-  unsigned lane;        // linear
-  unsigned row_length;  // local size in dimension 0
-};
 
 class JointRows {
  public:
@@ -50,6 +45,7 @@ class JointRows {
   void findDifferences();
   bool findConditions(const llvm::Value* condition);
   bool isKnownBefore(const llvm::Value* value, unsigned depth) const;
+  void stepAddresses(llvm::ValueToValueMapTy& first, llvm::MutableArrayRef<Row> others) const;
   void enterRow(llvm::IRBuilder<>& builder, llvm::Function& function, Row& row,
                 unsigned number) const;
   llvm::Value* compute(llvm::IRBuilder<>& builder, llvm::Function& function, Row& row,
@@ -61,6 +57,7 @@ class JointRows {
   llvm::SmallPtrSet<const llvm::Value*, 32> differing_;
   llvm::SmallSetVector<const llvm::Value*, 4> conditions_;  // that rows have to agree on
   bool possible_ = true;
+  std::optional<RowSteps> steps_;
 };
 
 }  // namespace weft::compiler
