@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/slab.h"
+#include "core/thread_local.h"
 
 namespace weft::pool {
 namespace {
@@ -110,7 +111,6 @@ class ThreadCache {
       depots()[c].put(of.current);
       depots()[c].put(of.spare);
     }
-    gone = true;
   }
 
   void* allocate(size_t c) {
@@ -133,9 +133,6 @@ class ThreadCache {
     current.push(block);
   }
 
-  // Blocks that are made or end after their thread's cache are the depot's.
-  static thread_local bool gone;
-
  private:
   struct Class {
     Batch current, spare;
@@ -144,8 +141,30 @@ class ThreadCache {
   std::array<Class, class_count> classes_{};
 };
 
-thread_local bool ThreadCache::gone = false;
-thread_local ThreadCache cache;
+// The calling thread's; and blocks that are made or end after it are the depot's.
+WEFT_THREAD_LOCAL constinit ThreadCache* cache = nullptr;
+WEFT_THREAD_LOCAL constinit bool cache_gone = false;
+
+struct CacheOwner {
+  ~CacheOwner() {
+    cache = nullptr;
+    cache_gone = true;
+  }
+  std::unique_ptr<ThreadCache> own;
+};
+WEFT_THREAD_LOCAL constinit CacheOwner owner;
+
+// Null where there is no memory for it, too.
+[[gnu::noinline]] ThreadCache* makeCache() noexcept {
+  if (cache_gone) return nullptr;
+  owner.own.reset(new (std::nothrow) ThreadCache);
+  return cache = owner.own.get();
+}
+
+ThreadCache* threadCache() noexcept {
+  ThreadCache* const known = cache;
+  return known ? known : makeCache();
+}
 
 bool pooled(size_t bytes) { return reuse && bytes != 0 && bytes <= class_count * granule; }
 
@@ -154,14 +173,15 @@ bool pooled(size_t bytes) { return reuse && bytes != 0 && bytes <= class_count *
 void* allocate(size_t bytes) {
   if (!pooled(bytes)) return ::operator new(bytes);
   const size_t c = classOf(bytes);
-  return ThreadCache::gone ? depots()[c].takeOne() : cache.allocate(c);
+  ThreadCache* const own = threadCache();
+  return own ? own->allocate(c) : depots()[c].takeOne();
 }
 
 void release(void* block, size_t bytes) noexcept {
   if (!block) return;
   if (!pooled(bytes)) return ::operator delete(block);
   const size_t c = classOf(bytes);
-  if (!ThreadCache::gone) return cache.release(block, c);
+  if (ThreadCache* const own = threadCache()) return own->release(block, c);
   Batch one;
   one.push(block);
   depots()[c].put(one);

@@ -6,10 +6,12 @@
 #include <mutex>
 #include <thread>
 
+#include "core/thread_local.h"
+
 namespace weft {
 namespace {
 
-thread_local int depth = 0;
+WEFT_THREAD_LOCAL constinit int depth = 0;
 
 constexpr std::chrono::seconds longest_wait{2};
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/reaper.h"
+#include "core/thread_local.h"
 
 namespace weft {
 namespace {
@@ -39,7 +40,7 @@ void release(uint64_t entry) noexcept {
 }
 
 Batch& current() noexcept {
-  static thread_local constinit Batch batch;
+  WEFT_THREAD_LOCAL static constinit Batch batch;
   return batch;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/reaper.h"
+#include "core/thread_local.h"
 #include "profiling/clock.h"
 #include "scheduler/callback_thread.h"
 #include "scheduler/queue.h"
@@ -40,13 +41,12 @@ class CompletionList {
     // they are needed.
     pool::prefetch(&node, Event::usual_bytes);
     node.next_ready_ = nullptr;
-    *list.tail_ = &node;
-    list.tail_ = &node.next_ready_;
+    (list.head_ ? list.last_->next_ready_ : list.head_) = &node;
+    list.last_ = &node;
     if (list.running_) return;
     list.running_ = true;
     while (Event* next = list.head_) {
       list.head_ = next->next_ready_;
-      if (!list.head_) list.tail_ = &list.head_;
       // It may have waited in this list for long.
       if (list.head_) pool::prefetch(list.head_, Event::usual_bytes);
       if (next->dependencyFailed())
@@ -59,12 +59,12 @@ class CompletionList {
 
  private:
   static CompletionList& current() noexcept {
-    static thread_local CompletionList list;
+    WEFT_THREAD_LOCAL static constinit CompletionList list;
     return list;
   }
 
   Event* head_ = nullptr;
-  Event** tail_ = &head_;
+  Event* last_ = nullptr;  // if there is a first
   bool running_ = false;
 };
 

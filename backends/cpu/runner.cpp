@@ -3,17 +3,22 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <memory>
+
+#include "core/thread_local.h"
+
 namespace weft::cpu {
 namespace {
 
-thread_local Runner* adopted = nullptr;
+WEFT_THREAD_LOCAL constinit Runner* adopted = nullptr;
 
 // Affinity and stack bounds of an application thread.
 class Fitness {
  public:
   static Fitness& current() noexcept {
-    thread_local Fitness own;
-    return own;
+    WEFT_THREAD_LOCAL static constinit std::unique_ptr<Fitness> own;
+    if (!own) own.reset(new Fitness);
+    return *own;
   }
 
   bool isWithin(const cpu_set_t& pus) const noexcept {
@@ -58,14 +63,15 @@ class Fitness {
 }  // namespace
 
 bool& Runner::assists() noexcept {
-  thread_local bool assists = false;
+  WEFT_THREAD_LOCAL static constinit bool assists = false;
   return assists;
 }
 
 Runner& Runner::current() {
   if (adopted) return *adopted;
-  static thread_local Runner own;
-  return own;
+  WEFT_THREAD_LOCAL static constinit std::unique_ptr<Runner> own;
+  if (!own) own = std::make_unique<Runner>();
+  return *own;
 }
 
 void Runner::adopt(Runner& runner) noexcept { adopted = &runner; }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/thread_local.h"
 
 namespace weft::cpu {
 namespace {
@@ -68,7 +69,7 @@ hwloc_obj_t nearestNode(hwloc_topology_t topology, unsigned processor, Condition
 bool hasMemory(hwloc_obj_t node) { return node->attr->numanode.local_memory != 0; }
 
 // What a thread would be bound to on a machine that is not this one.
-thread_local std::optional<unsigned> simulated_binding;
+WEFT_THREAD_LOCAL constinit std::optional<unsigned> simulated_binding;
 
 }  // namespace
 
