@@ -20,6 +20,8 @@ uint64_t Command::fenceGroup() const noexcept {
 
 // May others be submitted once this command was?
 bool Command::leads() const noexcept {
+  const port::Capabilities& device = device_->capabilities();
+  if (device.fence_group == 0 && !device.runs_ahead) return false;
   if (fenceGroup() != 0) return true;
   return isDeviceWork() && isInQueueOrder();
 }
@@ -102,6 +104,7 @@ bool Command::hasPrevious() const noexcept { return place_ && queue() && queue()
 bool Command::hasPredecessors() const noexcept { return ahead_ || hasPrevious(); }
 
 void Command::dropEnded() noexcept {
+  if (!hasPredecessors()) return;
   const auto ended = [&](const Event& earlier, bool carries_failure) {
     const cl_int status = earlier.status();
     if (status > CL_COMPLETE) return false;
@@ -141,6 +144,7 @@ bool Command::linkToEnds(bool all, std::vector<Ref<Queue>>& queues) {
 }
 
 bool Command::waitForEnds(bool all) noexcept {
+  if (!hasPredecessors()) return false;
   bool waits = false;
   forEnds(all, [&](Command&) { waits = true; });
   if (!waits) return false;
@@ -180,6 +184,7 @@ void Command::gatherParts() {
 
 // For the stream, which knows by itself what comes before in it.
 void Command::gatherAhead() {
+  if (!hasPredecessors()) return;
   gatherParts();
   const auto gather = [&](Command& earlier) {
     if (earlier.hasParts() || (isInQueueOrder() && earlier.stream_ == stream_)) return;
