@@ -78,7 +78,7 @@ void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
             "the local size exceeds CL_DEVICE_MAX_WORK_ITEM_SIZES");
     // "... is not divisible by the corresponding value in local_work_size" of a program "compiled
     // with -cl-uniform-work-group-size", which is implied before OpenCL C 2.0.
-    require(!kernel.uniform_groups || record.global_size[d] % local == 0,
+    require(!kernel.uniform_groups || local == 1 || record.global_size[d] % local == 0,
             CL_INVALID_WORK_GROUP_SIZE, "the local size does not divide the global size");
     require(!kernel.required_local_size[0] || local == kernel.required_local_size[d],
             CL_INVALID_WORK_GROUP_SIZE, "the local size is not the one the kernel requires");
@@ -110,7 +110,7 @@ port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kern
     chooseLocalSize(record, kernel, device, most);
     checkLocalSize(record, kernel, device, most);
   }
-  for (int d = 0; d < 3; ++d)
+  for (cl_uint d = 0; d < range.dimensions; ++d)
     record.group_count[d] =
         (record.global_size[d] + record.local_size[d] - 1) / record.local_size[d];
   return record;
