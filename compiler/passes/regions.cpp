@@ -398,14 +398,20 @@ unsigned Splitter::slotFor(const Instruction& value, const llvm::BitVector& live
 // `uniformity` is null where lanes are not in lockstep.
 void Splitter::carryValues(const Uniformity* uniformity) {
   LiveAcross values = findLiveAcross(function_, barriers_);
+  for (auto& [value, live] : values) moveToPrologue(*value, *prologue_);
+  const auto forgetComputed = [&] {
+    values.remove_if([&](auto& entry) { return entry.first->getParent() == prologue_; });
+  };
+  forgetComputed();
+  std::optional<Uniformity> of_copies;
+  if (uniformity && recomputeBehindBarriers(values, barriers_, *prologue_, *uniformity)) {
+    uniformity = &of_copies.emplace(body_);
+    values = findLiveAcross(function_, barriers_);
+    forgetComputed();
+  }
   llvm::SmallPtrSet<Instruction*, 16> per_group;
   for (auto& [value, live] : values)
     if (uniformity && uniformity->isUniform(*value)) per_group.insert(value);
-  values.remove_if([&](auto& entry) {
-    return entry.first->getParent() == prologue_ || moveToPrologue(*entry.first, *prologue_);
-  });
-  values.remove_if(  // moved with another one
-      [&](auto& entry) { return entry.first->getParent() == prologue_; });
   llvm::SmallVector<unsigned> slots;  // found before values turn into variables
   for (auto& [value, live] : values)
     slots.push_back(slotFor(*value, live, per_group.contains(value)));

@@ -11,6 +11,8 @@
 namespace weft::test {
 namespace {
 
+using compiler::Vectorising;
+
 const char* const turns = R"(
   kernel void turns(global int* out, local int* old, local int* now, int count) {
     const int lane = get_local_id(0), lanes = get_local_size(0);
@@ -107,6 +109,60 @@ TEST(BetweenBarriers, WhatIsNeededAtOnceHasPlacesOfItsOwn) {
       ASSERT_EQ(out[2 * lane + 1], int(lane) + 100 * (1 - count % 2)) << count;
     }
   }
+}
+
+// An address that a loop's counter moves, on both sides of a barrier; and one that each lane finds
+// in a loop that it leaves when it likes.
+const char* const walks = R"(
+  kernel void walks(global int* data, local int* all, int count, int width) {
+    const int lane = get_local_id(0), lanes = get_local_size(0);
+    for (int i = 0; i < count; ++i) {
+      global int* const at = data + (i * width + lane);
+      all[lane] = *at;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      *at = all[(lane + 1) % lanes] + i;
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+  kernel void leaves(global int* data, local int* all, int count, int width) {
+    const int lane = get_local_id(0), lanes = get_local_size(0);
+    int turn = 0, at;
+    do at = turn * width + lane;
+    while (data[at] > turn++);
+    all[lane] = 3 * lane;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    data[at] = 1000 + all[(lane + 1) % lanes];
+  })";
+
+TEST(BetweenBarriers, AddressesAreComputedAnew) {
+  EXPECT_EQ(splitFirst(walks).bytes, 0u);
+  EXPECT_EQ(optimisedText(walks, "walks").find("masked.scatter"), std::string::npos);
+  constexpr uint64_t lanes = 40;
+  constexpr int count = 6, width = 50;
+  std::vector<int> in(width * (count + 1));
+  for (size_t i = 0; i < in.size(); ++i) in[i] = int(i * i % 11);
+  for (int row = 0; row < width; ++row) in[width * count + row] = 0;
+  for (const Vectorising mode : {Vectorising::never, Vectorising::automatic, Vectorising::always})
+    for (const char* const kernel : {"walks", "leaves"}) {
+      std::vector<int> data = in, want = in;
+      Program(walks, true, mode)
+          .run(kernel, {1, {lanes, 1, 1}, {lanes, 1, 1}, {0, 0, 0}},
+               {Program::buffer(data.data()), Program::local(lanes * 4), Program::value(count),
+                Program::value(width)});
+      const auto turnsOf = [&](size_t lane) {
+        size_t turn = 0;
+        while (in[turn * width + lane] > int(turn)) ++turn;
+        return turn;
+      };
+      for (size_t lane = 0; lane < lanes; ++lane) {
+        const size_t next = (lane + 1) % lanes;
+        if (kernel == std::string("leaves"))
+          want[turnsOf(lane) * width + lane] = 1000 + 3 * int(next);
+        else
+          for (size_t i = 0; i < count; ++i) want[i * width + lane] = in[i * width + next] + int(i);
+      }
+      EXPECT_EQ(data, want) << kernel;
+    }
 }
 
 TEST(BetweenBarriers, Turns) {
