@@ -32,8 +32,9 @@ RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneSha
   return result;
 }
 
-llvm::SmallVector<RowBlock, 2> rowBlocks(const RowCost& cost, unsigned registers) {
+llvm::SmallVector<RowBlock, 2> rowBlocks(const RowCost& cost, unsigned registers, bool of_several) {
   constexpr unsigned most_rows = 8, usual_rows = 4, most_vectors = 4;
+  constexpr double worth_a_form = 20;
   constexpr unsigned most_code = 400;  // instructions; compiling more takes too long
   llvm::SmallVector<RowBlock, 2> result;
   const auto fit = [&](unsigned rows, unsigned vectors) {
@@ -41,7 +42,11 @@ llvm::SmallVector<RowBlock, 2> rowBlocks(const RowCost& cost, unsigned registers
     const unsigned kept = vectors * (rows * cost.own_registers + cost.common_registers);
     return 4 * kept <= 3 * registers && rows * cost.own_code + cost.common_code <= most_code;
   };
-  if (fit(most_rows, 1)) result.push_back({most_rows, {1}});
+  // Of what rows share, a row of twice as many has half: is that worth a form in each region?
+  const double common = cost.shared + cost.waits;
+  const double gain = common / usual_rows - common / most_rows;
+  const bool gains = !of_several || worth_a_form * gain > cost.total - common + common / usual_rows;
+  if (gains && fit(most_rows, 1)) result.push_back({most_rows, {1}});
   for (unsigned rows = usual_rows; rows > 1; rows /= 2) {
     if (!fit(rows, 1)) continue;
     unsigned vectors = cost.waits > 0 ? most_vectors : 1;

@@ -30,7 +30,8 @@ struct RowCost {
 RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                 const JointRows& rows, unsigned width);
 
-// Most rows first; none if they are not worth it.
-llvm::SmallVector<RowBlock, 2> rowBlocks(const RowCost& cost, unsigned registers);
+// Most rows first; none if they are not worth it. Of a region that is one `of_several` there are as
+// few forms as do: a kernel has those of all of them.
+llvm::SmallVector<RowBlock, 2> rowBlocks(const RowCost& cost, unsigned registers, bool of_several);
 
 }  // namespace weft::compiler

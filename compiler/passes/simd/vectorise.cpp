@@ -322,7 +322,7 @@ class RegionVectoriser {
     if (!joint.possible()) return;
     const RowCost cost = rowCost(*lane_, code.levels(), code.shapes(), joint, width());
     llvm::SmallVector<RowBlock, 2> blocks;
-    if (cost.pays()) blocks = rowBlocks(cost, registers());
+    if (cost.pays()) blocks = rowBlocks(cost, registers(), between_barriers_);
     if (blocks.empty() && mode_ == Vectorising::always &&
         forced_rows * size(*lane_) <= most_instructions)
       blocks.push_back({forced_rows, {1}});
