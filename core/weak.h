@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/ref.h"
+#include "core/spin_lock.h"
 
 namespace weft {
 
@@ -30,7 +31,7 @@ class Weak {
   friend WeakSource<T>;
   struct Box {
     explicit Box(T* target) : object(target) {}
-    std::mutex mutex;
+    SpinLock mutex;
     T* object;
   };
 

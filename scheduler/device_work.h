@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/brief_mutex.h"
 #include "core/guarded.h"
+#include "core/spin_lock.h"
 
 namespace weft {
 
@@ -17,13 +17,13 @@ namespace weft {
 class DeviceWork {
  public:
   // Before it is.
-  void submitted() noexcept { under_way_.fetch_add(1, std::memory_order_relaxed); }
+  void submitted() noexcept { submitted_.fetch_add(1, std::memory_order_relaxed); }
   void ended(uint64_t start, uint64_t end) noexcept {
     const auto own = state_.lock();
     ++own->commands;
     own->start = std::min(own->start, start);
     own->end = std::max(own->end, end);
-    if (under_way_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    if (own->commands != submitted_.load(std::memory_order_relaxed)) return;
     own->before_ns += own->latest_ns();
     own->start = none, own->end = 0;
   }
@@ -46,8 +46,8 @@ class DeviceWork {
     uint64_t latest_ns() const { return end > start ? end - start : 0; }
   };
 
-  std::atomic<uint64_t> under_way_{0};
-  Guarded<State, BriefMutex> state_;
+  std::atomic<uint64_t> submitted_{0};
+  Guarded<State, SpinLock> state_;
 };
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 #include "core/context.h"
 #include "core/guarded.h"
 #include "core/handle.h"
+#include "core/spin_lock.h"
 #include "scheduler/event.h"
 
 namespace weft {
@@ -117,7 +118,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
 
   std::unique_ptr<port::Stream> stream_;
   std::vector<MemberStream> member_streams_;  // parallel to the device's members
-  alignas(pool::line_bytes) Guarded<Tail> tail_;
+  alignas(pool::line_bytes) Guarded<Tail, SpinLock> tail_;
   Guarded<Ref<Queue>> inner_;
 };
 
