@@ -38,6 +38,12 @@ class LaneInfo : public llvm::TargetTransformInfoImplCRTPBase<LaneInfo> {
              (parameter >= env::local_id && parameter < env::local_id + 3);
     }
     if (auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return !isUniformLoad(*load);
+    // LLVM takes it for uniform where the others agree. But a lane that has no value may not put
+    // what it has in the place of those that have one.
+    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(value))
+      return llvm::any_of(phi->incoming_values(), [](const llvm::Use& incoming) {
+        return llvm::isa<llvm::UndefValue>(incoming);
+      });
     if (auto* call = llvm::dyn_cast<llvm::CallBase>(value))
       return !call->doesNotAccessMemory() || call->isConvergent();
     return llvm::isa<llvm::AllocaInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst,
