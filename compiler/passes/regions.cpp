@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "compiler/passes/lane_order.h"
 #include "compiler/passes/lockstep.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/rematerialise.h"
@@ -170,6 +171,7 @@ Region RegionBuilder::build() {
   for (Instruction& instruction : llvm::make_early_inc_range(llvm::reverse(*entry_)))
     if (llvm::isInstructionTriviallyDead(&instruction)) instruction.eraseFromParent();
   annotate();
+  region_.loses_order = mayLoseOrder(*region_.function);
   region_.for_all_lanes = isForAllLanes();
   llvm::sort(region_.outcomes);
   return std::move(region_);

@@ -51,8 +51,11 @@ struct Region {
   llvm::MDNode* access_group = nullptr;  // of the accesses that lanes may do in any order
   std::optional<VectorRegion> vector;
   bool stays_scalar = false;  // without vectors of any kind
+  bool loses_order = false;   // as LLVM's vectors (lane_order.h)
 
-  bool goesToLoopVectoriser() const { return !stays_scalar && (!vector || vector->shares_rows); }
+  bool goesToLoopVectoriser() const {
+    return !stays_scalar && !loses_order && (!vector || vector->shares_rows);
+  }
 };
 
 struct SplitKernel {

@@ -285,7 +285,8 @@ class RegionVectoriser {
     const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width());
     if (mode_ != Vectorising::always) {
       region_.stays_scalar = levels.levels().size() == 1 && cost.vectors > cost.lanes;
-      if (levels.levels().size() == 1 && !isBeyondLoopVectoriser(*lane_, levels, shapes))
+      if (levels.levels().size() == 1 && !region_.loses_order &&
+          !isBeyondLoopVectoriser(*lane_, levels, shapes))
         return refuse(region_.stays_scalar ? not_faster : "it has no loops");
       if (!cost.pays()) return refuse(not_faster);
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");

@@ -1,0 +1,125 @@
+#include "compiler/passes/lane_order.h"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+
+namespace weft::compiler {
+namespace {
+
+using llvm::Instruction;
+using llvm::Value;
+
+// SPIR's address spaces that overlap no other one.
+constexpr unsigned global_space = 1, constant_space = 2, local_space = 3;
+// How many elements apart accesses are taken as one at most.
+constexpr uint64_t most_apart = 8;
+// Beyond that nobody looks at each pair.
+constexpr size_t most_accesses = 256;
+
+struct Access {
+  Instruction* instruction;
+  Value* pointer;
+  uint64_t bytes;
+  bool is_store;
+};
+
+class OrderSearch {
+ public:
+  explicit OrderSearch(llvm::Function& region)
+      : region_(region),
+        tree_(region),
+        loops_(tree_),
+        assumptions_(region),
+        names_(llvm::Triple(region.getParent()->getTargetTriple())),
+        library_(names_),
+        evolution_(region, library_, assumptions_, tree_, loops_) {}
+
+  bool find() {
+    if (!loops_.empty()) return false;  // only an innermost loop is vectorised
+    collect();
+    if (accesses_.size() > most_accesses) return true;
+    for (size_t first = 0; first < accesses_.size(); ++first)
+      for (size_t last = first + 2; last < accesses_.size(); ++last)
+        if (mayBeOne(accesses_[first], accesses_[last]) && isOrdered(first, last)) return true;
+    return false;
+  }
+
+ private:
+  void collect() {
+    const llvm::DataLayout& layout = region_.getDataLayout();
+    for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&region_))
+      for (Instruction& instruction : *block) {
+        Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+        if (!pointer) continue;
+        const uint64_t bytes =
+            layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue();
+        accesses_.push_back(
+            {&instruction, pointer, bytes, llvm::isa<llvm::StoreInst>(instruction)});
+      }
+  }
+
+  // Of the second from the first, where that is a number.
+  std::optional<int64_t> distance(const Access& a, const Access& b) {
+    if (a.pointer->getType() != b.pointer->getType()) return std::nullopt;
+    auto* number = llvm::dyn_cast<llvm::SCEVConstant>(
+        evolution_.getMinusSCEV(evolution_.getSCEV(b.pointer), evolution_.getSCEV(a.pointer)));
+    if (!number) return std::nullopt;
+    return number->getAPInt().trySExtValue();
+  }
+
+  bool mayBeOne(const Access& a, const Access& b) {
+    if (a.is_store != b.is_store || a.bytes != b.bytes) return false;
+    const std::optional<int64_t> apart = distance(a, b);
+    return apart && *apart != 0 && static_cast<uint64_t>(std::abs(*apart)) < most_apart * a.bytes;
+  }
+
+  bool mayOverlap(const Access& a, const Access& b) {
+    if (const std::optional<int64_t> apart = distance(a, b))
+      return *apart < static_cast<int64_t>(a.bytes) && -*apart < static_cast<int64_t>(b.bytes);
+    const unsigned one = a.pointer->getType()->getPointerAddressSpace();
+    const unsigned other = b.pointer->getType()->getPointerAddressSpace();
+    const auto stands_alone = [](unsigned space) {
+      return space >= global_space && space <= local_space;
+    };
+    if (one == constant_space || other == constant_space) return false;
+    if (one != other && stands_alone(one) && stands_alone(other)) return false;
+    const Value *place = llvm::getUnderlyingObject(a.pointer),
+                *other_place = llvm::getUnderlyingObject(b.pointer);
+    return place == other_place || !llvm::isIdentifiedObject(place) ||
+           !llvm::isIdentifiedObject(other_place);
+  }
+
+  // Stores move behind what follows them, and loads ahead of what is before them.
+  bool isOrdered(size_t first, size_t last) {
+    const bool stores = accesses_[first].is_store;
+    for (size_t i = first + 1; i < last; ++i)
+      if ((stores || accesses_[i].is_store) &&
+          mayOverlap(accesses_[i], accesses_[stores ? first : last]))
+        return true;
+    return false;
+  }
+
+  llvm::Function& region_;
+  llvm::DominatorTree tree_;
+  llvm::LoopInfo loops_;
+  llvm::AssumptionCache assumptions_;
+  llvm::TargetLibraryInfoImpl names_;
+  llvm::TargetLibraryInfo library_;
+  llvm::ScalarEvolution evolution_;
+  std::vector<Access> accesses_;
+};
+
+}  // namespace
+
+bool mayLoseOrder(llvm::Function& region) { return OrderSearch(region).find(); }
+
+}  // namespace weft::compiler

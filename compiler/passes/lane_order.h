@@ -1,0 +1,15 @@
+// What LLVM's loop vectoriser may do to a lane's accesses.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+namespace weft::compiler {
+
+// For a loop whose turns may be taken in any order, as that over lanes, the loop vectoriser looks
+// for no dependences. Accesses of one turn that lie between each other's, such as those of a
+// vector's parts, it takes as one: loads where the first is, stores where the last is. Does the
+// region have others in between that may be to the same memory, so that it would break their order?
+// Each lane's private variables must be somewhere else.
+bool mayLoseOrder(llvm::Function& region);
+
+}  // namespace weft::compiler
