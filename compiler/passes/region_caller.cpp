@@ -60,7 +60,8 @@ llvm::CallInst* emitFirstLane(const LaneRun& run) {
 llvm::CallInst* emitLanes(const LaneRun& run) {
   Builder& builder = run.builder;
   llvm::CallInst* call = nullptr;
-  llvm::MDNode* group = run.region.goesToLoopVectoriser() ? run.region.access_group : nullptr;
+  const bool may_be_vectors = run.region.goesToLoopVectoriser() && !run.split.shares_variables;
+  llvm::MDNode* group = may_be_vectors ? run.region.access_group : nullptr;
   emitLaneLoops(builder, run.caller.localSize(), group, [&](const Lane& lane) {
     call = run.caller.call(builder, run.region.function, lane, run.slots, run.slot_results);
     if (run.range) {
