@@ -74,6 +74,19 @@ class RowTest {
     return true;
   }
 
+  // With more bits. It may not fit in its own where the first lane does not run.
+  Value* widened(const Value* value, llvm::Type* type, bool is_signed) {
+    auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value);
+    if (shapes_.isUniform(value) || !operation)
+      return builder_.CreateIntCast(compute(value), type, is_signed);
+    Value* left = widened(operation->getOperand(0), type, is_signed);
+    // A shift's distance is not negative, whatever the shifted number is.
+    Value* right = widened(operation->getOperand(1), type,
+                           is_signed && operation->getOpcode() != Instruction::Shl);
+    return isDisjointOr(*operation) ? builder_.CreateAdd(left, right)
+                                    : builder_.CreateBinOp(operation->getOpcode(), left, right);
+  }
+
   // In the row's first lane.
   Value* compute(const Value* value) {
     if (auto* argument = llvm::dyn_cast<llvm::Argument>(value))
@@ -82,6 +95,16 @@ class RowTest {
     if (!instruction) return const_cast<Value*>(value);
     Value*& known = computed_[instruction];
     if (known) return known;
+    if (llvm::isa<llvm::SExtInst, llvm::ZExtInst>(instruction) && !shapes_.isUniform(instruction)) {
+      const bool is_signed = llvm::isa<llvm::SExtInst>(instruction) || instruction->hasNonNeg();
+      Value* wide = widened(instruction->getOperand(0), instruction->getType(), is_signed);
+      return computed_[instruction] = wide;
+    }
+    if (isDisjointOr(*instruction) && !shapes_.isUniform(instruction)) {
+      Value* left = compute(instruction->getOperand(0));
+      Value* sum = builder_.CreateAdd(left, compute(instruction->getOperand(1)));
+      return computed_[instruction] = sum;
+    }
     Instruction* copy = instruction->clone();
     // Other lanes may count on what rules the first one out.
     copy->dropPoisonGeneratingFlags();

@@ -30,12 +30,18 @@ bool canBeLinear(const llvm::Type* type) { return type->isIntegerTy() || type->i
 
 // Does the operation give the extended result for extended operands?
 bool commutesWithExtension(const Value* value, bool is_signed) {
-  if (auto* either = llvm::dyn_cast<llvm::PossiblyDisjointInst>(value)) return either->isDisjoint();
+  if (auto* either = llvm::dyn_cast<Instruction>(value); either && isDisjointOr(*either))
+    return true;
   auto* operation = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(value);
   return operation && (is_signed ? operation->hasNoSignedWrap() : operation->hasNoUnsignedWrap());
 }
 
 }  // namespace
+
+bool isDisjointOr(const Instruction& instruction) {
+  auto* either = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
+  return either && either->isDisjoint();
+}
 
 bool isOncePerVector(const Instruction& instruction) {
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return load->isSimple();
@@ -176,7 +182,7 @@ LaneShape LaneShapes::ofArithmetic(const Instruction& instruction) const {
   const auto x = static_cast<uint64_t>(a.stride), y = static_cast<uint64_t>(b.stride);
   switch (instruction.getOpcode()) {
     case Instruction::Or:
-      if (!llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return varying_shape;
+      if (!isDisjointOr(instruction)) return varying_shape;
       [[fallthrough]];
     case Instruction::Add:
       return wrap(x + y);

@@ -64,6 +64,10 @@ class LaneShapes {
   mutable bool narrows_global_id_ = false;
 };
 
+// What `or` makes of numbers without common bits, as in lanes that run, is their sum. In others it
+// need not be.
+bool isDisjointOr(const llvm::Instruction& instruction);
+
 // Can the instruction be done once for all lanes if its operands are the same in all?
 bool isOncePerVector(const llvm::Instruction& instruction);
 

@@ -173,7 +173,8 @@ bool isUpdate(const llvm::Instruction& instruction);
 
 // Is it an integer division that vectors do as one of floating-point numbers?
 bool dividesAsFloats(const llvm::Instruction& instruction);
-// The divisor, if it is the same for all lanes; else null.
+// The divisor, if it is the same for all lanes, or would be where zero is replaced by one; else
+// null.
 llvm::Value* uniformDivisor(const llvm::Instruction& instruction, const LaneShapes& shapes);
 
 }  // namespace weft::compiler

@@ -25,12 +25,25 @@ bool dividesAsFloats(const Instruction& instruction) {
          !llvm::isa<llvm::Constant>(instruction.getOperand(1));
 }
 
-// The select that keeps divisions defined may hide that the divisor is the same for all lanes.
+// The select that keeps signed divisions defined (pipeline/divisions.h) has the dividend in its
+// condition, and so hides that the divisor is the same for all lanes but for that.
 Value* uniformDivisor(const Instruction& instruction, const LaneShapes& shapes) {
   using namespace llvm::PatternMatch;
-  Value *divisor = instruction.getOperand(1), *inner = nullptr;
-  if (match(divisor, m_Select(m_Value(), m_One(), m_Value(inner)))) divisor = inner;
-  return shapes.isUniform(divisor) ? divisor : nullptr;
+  Value *undefined = nullptr, *inner = nullptr;
+  Value* divisor = instruction.getOperand(1);
+  if (shapes.isUniform(divisor)) return divisor;
+  if (!match(divisor, m_Select(m_Value(undefined), m_One(), m_Value(inner))) ||
+      !shapes.isUniform(inner))
+    return nullptr;
+  llvm::ICmpInst::Predicate zero, minus_one, least;
+  const bool guards = match(
+      undefined, m_c_LogicalOr(m_ICmp(zero, m_Specific(inner), m_Zero()),
+                               m_c_LogicalAnd(m_ICmp(minus_one, m_Specific(inner), m_AllOnes()),
+                                              m_ICmp(least, m_Specific(instruction.getOperand(0)),
+                                                     m_SignMask()))));
+  const auto is_equality = [](auto predicate) { return predicate == llvm::CmpInst::ICMP_EQ; };
+  return guards && is_equality(zero) && is_equality(minus_one) && is_equality(least) ? inner
+                                                                                     : nullptr;
 }
 
 void VectorBody::emit(Instruction& instruction) {
@@ -68,6 +81,13 @@ void VectorBody::emitScalar(Instruction& instruction, bool keep_flags) {
     if (!llvm::isa<BasicBlock, llvm::MetadataAsValue>(operand.get()))
       operand.set(scalar(operand.get()));
   if (!keep_flags) copy->dropPoisonGeneratingFlags();
+  // A sum, where the first lane runs.
+  if (isDisjointOr(instruction) && !keep_flags) {
+    Value* sum =
+        builder_.CreateAdd(copy->getOperand(0), copy->getOperand(1), instruction.getName());
+    copy->deleteValue();
+    return setScalar(instruction, sum);
+  }
   copy->setMetadata(llvm::LLVMContext::MD_access_group, nullptr);
   setScalar(instruction, builder_.Insert(copy, instruction.getName()));
 }
@@ -148,12 +168,18 @@ Value* VectorBody::divide(Instruction& instruction, Value* left, unsigned part) 
   const auto real = [&](Value* value) {
     return is_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
   };
+  const auto guarded = [&](Value* same) {
+    Value* one = scalar(same);
+    Value* is_zero = builder_.CreateICmpEQ(one, llvm::ConstantInt::get(one->getType(), 0));
+    one = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(one->getType(), 1), one);
+    return builder_.CreateVectorSplat(options_.width, one);
+  };
   Value* divisor = instruction.getOperand(1);
-  if (Value* same = uniformDivisor(instruction, shapes_)) divisor = same;
-  const Parts all = parts(divisor);
+  Value* const same = uniformDivisor(instruction, shapes_);
+  const Parts all = same && same != divisor ? Parts{guarded(same)} : parts(divisor);
   Value* right = all.size() == 1 ? all.front() : all[part];
   Value *x = real(left), *y = real(right), *quotient = nullptr;
-  if (shapes_.isUniform(divisor)) {
+  if (same) {
     Value* half = llvm::ConstantFP::get(type, 0.5);
     if (is_signed) half = builder_.CreateCopySign(half, x);
     Value* reciprocal = builder_.CreateFDiv(llvm::ConstantFP::get(type, 1.0), y);

@@ -82,6 +82,7 @@ Value* VectorBody::widened(Value* value, llvm::Type* type, bool is_signed) {
   Value* right = operation->getOpcode() == Instruction::Shl
                      ? widened(operation->getOperand(1), type, false)
                      : widened(operation->getOperand(1), type, is_signed);
+  if (isDisjointOr(*operation)) return builder_.CreateAdd(left, right);
   return builder_.CreateBinOp(operation->getOpcode(), left, right);
 }
 

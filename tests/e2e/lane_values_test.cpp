@@ -1,0 +1,152 @@
+// What one work-item does is its own, however many run as the lanes of a vector: its order of
+// accesses, values that others do not have, ids that are out of range for those that do not run.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/fixture.h"
+
+namespace weft::e2e {
+namespace {
+
+constexpr size_t count = 256;
+
+class LaneValues : public Programs {
+ protected:
+  using Expected = std::function<cl_int(cl_int)>;
+
+  // Of `k`, whose first argument is `out`, of which work-items may leave elements as they are: 0.
+  template <class... A>
+  void expect(const OwnedKernel& k, const std::vector<size_t>& local, const Expected& expected,
+              const A&... arguments) {
+    const OwnedMem out = upload(std::vector<cl_int>(count));
+    set(k, out, arguments...);
+    run(k, {{count}, local});
+    const std::vector<cl_int> values = download<cl_int>(out);
+    for (cl_int i = 0; i < cl_int{count}; ++i)
+      ASSERT_EQ(values[static_cast<size_t>(i)], expected(i))
+          << "work-item " << i << " in groups of " << local[0];
+  }
+  OwnedKernel kernelOf(const std::string& source) {
+    program_ = built(source.c_str(), "-cl-std=CL3.0");
+    return kernel(program_, "k");
+  }
+
+ private:
+  OwnedProgram program_;
+};
+
+TEST_F(LaneValues, WhereOthersHaveNone) {
+  const OwnedKernel k = kernelOf(R"(
+    int work(int n, int m) { int u = m; for (int i = 0; i < n; ++i) u = u * 3 + i; return u; }
+    kernel void k(global int* out, int n, int m, local int* shared) {
+      int l = get_local_id(0), v;
+      if (l == 5) v = work(n, m);
+      shared[l] = l;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      out[get_global_id(0)] = l == 5 ? v : shared[l ^ 1];
+    })");
+  cl_int work = 7;
+  for (cl_int i = 0; i < 9; ++i) work = work * 3 + i;
+  for (const size_t local : {64u, 20u, 8u}) {
+    const auto size = static_cast<cl_int>(local);
+    expect(
+        k, {local}, [&](cl_int i) { return i % size == 5 ? work : (i % size) ^ 1; }, 9, 7,
+        Local{(local + 1) * sizeof(cl_int)});
+  }
+}
+
+// Of accesses that lie between each other's, in memory of all kinds.
+TEST_F(LaneValues, AccessesStayInOrder) {
+  const std::string access = "int p = t[2*i]; t[2*i + which[g]] = p + 1; int q = t[2*i + 1];";
+  const std::string head =
+      "kernel void k(global int* out, global int* x, global const int* which, local int* shared) {"
+      "  int g = get_global_id(0), i = g;";
+  const std::string tail = "  out[g] = p * 10 + q; }";
+  const std::string in_local =
+      "  i = get_local_id(0); local int* t = shared; t[2*i] = x[2*g]; t[2*i + 1] = x[2*g + 1];"
+      "  barrier(CLK_LOCAL_MEM_FENCE);" +
+      access + "  barrier(CLK_LOCAL_MEM_FENCE);";
+  std::vector<cl_int> which(count), x(2 * count);
+  for (size_t i = 0; i < count; ++i) which[i] = i % 3 == 0;
+  for (size_t i = 0; i < 2 * count; ++i) x[i] = static_cast<cl_int>(i * 37 % 101);
+  const OwnedMem choice = upload(which);
+  for (const std::string& body : {"  global int* t = x;" + access, in_local}) {
+    const OwnedKernel k = kernelOf(head + body + tail);
+    for (const size_t local : {64u, 16u, 8u}) {
+      const auto expected = [&](cl_int item) {
+        const auto i = static_cast<size_t>(item);
+        return x[2 * i] * 10 + (which[i] ? x[2 * i] + 1 : x[2 * i + 1]);
+      };
+      expect(k, {local}, expected, upload(x), choice, Local{2 * local * sizeof(cl_int)});
+    }
+  }
+}
+
+TEST_F(LaneValues, LargePrivateArraysAreTheirOwn) {
+  const OwnedKernel k = kernelOf(R"(
+    kernel void k(global int* out, global const int* to, global const int* from) {
+      int g = get_global_id(0), t[400];
+      t[to[g]] = g * 3;
+      t[to[g] + 1] = 5;
+      out[g] = t[from[g]] + t[from[g] + 1];
+    })");
+  std::vector<cl_int> places(count);
+  for (size_t i = 0; i < count; ++i) places[i] = static_cast<cl_int>(i % 7);
+  const OwnedMem to = upload(places), from = upload(places);
+  for (const size_t local : {64u, 16u})
+    expect(k, {local}, [](cl_int i) { return i * 3 + 5; }, to, from);
+}
+
+TEST_F(LaneValues, DivisorsThatAreChosen) {
+  const OwnedKernel by_flag = kernelOf(R"(
+    kernel void k(global int* out, int n, int flag) {
+      int g = get_global_id(0);
+      out[g] = g / (flag == 0 ? 1 : n) + (uint)g % (flag == 0 ? 1u : (uint)n);
+    })");
+  for (const cl_int flag : {0, 1})
+    expect(by_flag, {64}, [&](cl_int i) { return flag == 0 ? i : i / 7 + i % 7; }, 7, flag);
+  const OwnedKernel guarded = kernelOf(R"(
+    kernel void k(global int* out, int n) {
+      int g = get_global_id(0) - 100;
+      out[g + 100] = g / (n == 0 || (n == -1 && g == INT_MIN) ? 1 : n);
+    })");
+  for (const cl_int n : {0, 7, -1})
+    expect(guarded, {64}, [&](cl_int i) { return (i - 100) / (n == 0 ? 1 : n); }, n);
+}
+
+// A first lane that does not run has the number without the bit that was to be added to it.
+TEST_F(LaneValues, ButterfliesAcrossVectors) {
+  const OwnedKernel k = kernelOf(R"(
+    kernel void k(global int* out, global const int* in) {
+      int i = get_global_id(0);
+      if ((i & 4) == 0) {
+        int x = in[i], y = in[i + 4];
+        out[i] = x + y;
+        out[i + 4] = x - y;
+      }
+    })");
+  std::vector<cl_int> in(count);
+  for (size_t i = 0; i < count; ++i) in[i] = static_cast<cl_int>(i * 37 % 101);
+  const OwnedMem source = upload(in);
+  const auto expected = [&](cl_int item) {
+    const auto i = static_cast<size_t>(item);
+    return (i & 4) == 0 ? in[i] + in[i + 4] : in[i - 4] - in[i];
+  };
+  for (const size_t local : {64u, 20u, 5u}) expect(k, {local}, expected, source);
+}
+
+TEST_F(LaneValues, IndicesThatBecomePositiveWithinARow) {
+  const OwnedKernel k = kernelOf(R"(
+    kernel void k(global int* out, int off, long n) {
+      int j = (int)get_global_id(0) - off;
+      if (j >= 0) { if ((long)j - n < 0) out[get_global_id(0)] = j + 1; }
+    })");
+  for (const cl_int off : {0, 5, 20, 70})
+    expect(
+        k, {64}, [&](cl_int i) { return i >= off && i - off < 50 ? i - off + 1 : 0; }, off,
+        cl_long{50});
+}
+
+}  // namespace
+}  // namespace weft::e2e
