@@ -206,10 +206,11 @@ int64_t Family::place(Run& run, std::unique_ptr<Child> child, port::DeviceReques
     if (request.returned_event) {
       child->event = events().make();
       if (!child->event) return port::device_event_allocation_failure;
-      *request.returned_event = child->event->number;
     }
     Child& entered = *child.release();
     enter(*run.scope, entered, waits);
+    // Which the program may have given as what to wait for, too.
+    if (request.returned_event) *request.returned_event = entered.event->number;
     entered.scope = entered.within;
     if (request.value != port::device_no_wait) hold(run, entered, request.value);
     arrive(entered, false, freed);

@@ -462,5 +462,24 @@ TEST_F(DeviceEnqueue, FromACommandBuffer) {
   EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{200, 100 * 100 + 200 * 200}));
 }
 
+// An event variable may be used again for what waits for it.
+TEST_F(DeviceEnqueue, EventsOfChainsInOneVariable) {
+  const OwnedProgram program = builtFor(R"(
+    kernel void k(global int* out) {
+      queue_t q = get_default_queue();
+      clk_event_t e;
+      out[1] = enqueue_kernel(q, 0, ndrange_1D(1), 0, NULL, &e, ^{ out[0] = out[0] * 2 + 1; });
+      out[2] = enqueue_kernel(q, 0, ndrange_1D(1), 1, &e, &e, ^{ out[0] = out[0] * 2 + 1; });
+      out[3] = enqueue_marker(q, 1, &e, &e);
+      out[4] = enqueue_kernel(q, 0, ndrange_1D(1), 1, &e, NULL, ^{ out[0] = out[0] * 2 + 1; });
+      release_event(e);
+    })");
+  const OwnedKernel k = kernel(program, "k");
+  const OwnedMem out = upload(std::vector<cl_int>(5));
+  set(k, out);
+  run(k, {{1}});
+  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{7, 0, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace weft::e2e
