@@ -254,8 +254,10 @@ void DeviceFamily::endOfRound() noexcept {
     failure = currentFailure();
   }
   if (failure < 0) outermost().fail(failure);
+  // What they asked for is lost, to those that ran well, too.
   for (Kernel* kernel : std::exchange(round_, {}))
-    ran(kernel->scope(), kernel->command(), kernel->status, kernel->start, kernel->end, freed);
+    ran(kernel->scope(), kernel->command(), kernel->status < 0 ? kernel->status : failure,
+        kernel->start, kernel->end, freed);
   gather(freed);
 }
 
