@@ -139,7 +139,8 @@ void EnqueuedReplay::lose() noexcept {
 }
 
 void EnqueuedReplay::end() noexcept {
-  if (failure_ < 0 && ran_) lose();
+  // Where only a family was given up, all that began has run.
+  if (failure_ < 0 && failure_ != dependent && ran_) lose();
   if (failure_ < 0) executed_.clear();
   const uint64_t now = profiling::now();
   times_.started.store(std::min(first_start_, now), std::memory_order_relaxed);

@@ -12,6 +12,7 @@ class LaunchCommand : public Command {
  protected:
   const LaunchWork& launch() const { return launch_; }
   void finalize(cl_int status) noexcept override;
+  bool ranDespite(cl_int status) const override;
   std::string what() const override { return "kernel " + launch_.info().name; }
 
   // Which work-groups.

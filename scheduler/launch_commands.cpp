@@ -96,10 +96,6 @@ class FamilyLaunch final : public LaunchCommand {
  private:
   // Its end is the host's to tell.
   bool isDeviceWork() const override { return false; }
-  // Some of what it enqueued waited for what could not happen.
-  bool ranDespite(cl_int status) const override {
-    return status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  }
   void submitTo(port::Stream& own) noexcept override {
     port::Stream& others = queue()->outOfOrder() ? own : *others_;
     FamilyTurns& turns = State::of(context()).familyTurns(device());
@@ -129,6 +125,11 @@ void LaunchCommand::prepare() {
   if (moved.empty()) return;
   moved_ = std::make_unique<std::vector<port::MemoryPart>>(std::move(moved));
   launch->prefetch = *moved_;
+}
+
+// Some of what it enqueued may have waited for what could not happen.
+bool LaunchCommand::ranDespite(cl_int status) const {
+  return status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && launch_.info().uses_device_queue;
 }
 
 void LaunchCommand::finalize(cl_int) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "tests/conformance/command_buffer.h"
 #include "tests/e2e/device_queues.h"
 #include "tests/software_gpu/faults.h"
 
@@ -104,6 +105,43 @@ TEST_F(DeviceEnqueueFailures, NothingWaitsForever) {
                     "  enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ out[0] = 1; }); }",
                     1),
             std::vector<cl_int>{1});
+}
+
+// What was given up is all that did not run, so that nothing that ran is lost: with devices beside
+// this one, and in a command buffer whose commands are enqueued one by one.
+TEST_F(DeviceEnqueueFailures, GivenUpIsNotLost) {
+  const OwnedProgram program = builtFor(R"(
+    kernel void plain(global int* out) { out[0] += 1; }
+    kernel void never(global int* out) {
+      clk_event_t go = create_user_event();
+      enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), 1, &go, NULL, ^{ out[1] = -1; });
+      out[2] += 5;
+    })");
+  const OwnedKernel plain = kernel(program, "plain"), never = kernel(program, "never");
+  const OwnedMem out = upload(std::vector<cl_int>(3));
+  set(plain, out);
+  set(never, out);
+  run(plain, {{1}});
+  EXPECT_EQ(statusOf(never), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{1, 0, 5}));
+  if (deviceInfo<cl_device_type>(CL_DEVICE_TYPE) == CL_DEVICE_TYPE_CPU) return;
+  cl_command_queue on = queue;
+  const size_t one = 1;
+  cl_int code = 1;
+  const OwnedCommandBuffer recorded(buffers().create(1, &on, nullptr, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  for (const OwnedKernel* k : {&plain, &never})
+    EXPECT_EQ(buffers().launch(recorded, nullptr, nullptr, *k, 1, nullptr, &one, nullptr, 0,
+                               nullptr, nullptr, nullptr),
+              CL_SUCCESS);
+  EXPECT_EQ(buffers().finalize(recorded), CL_SUCCESS);
+  OwnedEvent event;
+  EXPECT_EQ(buffers().enqueue(1, &on, recorded, 0, nullptr, event.out()), CL_SUCCESS);
+  EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
+  const cl_event ended = event;
+  EXPECT_EQ(info<cl_int>(cl.clGetEventInfo, ended, CL_EVENT_COMMAND_EXECUTION_STATUS),
+            CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{2, 0, 10}));
 }
 
 // A command that waits for its own parent's event.
