@@ -1,5 +1,8 @@
 #include "compiler/passes/lane_order.h"
 
+#include <optional>
+#include <vector>
+
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
@@ -26,7 +29,6 @@ constexpr uint64_t most_apart = 8;
 constexpr size_t most_accesses = 256;
 
 struct Access {
-  Instruction* instruction;
   Value* pointer;
   uint64_t bytes;
   bool is_store;
@@ -62,8 +64,7 @@ class OrderSearch {
         if (!pointer) continue;
         const uint64_t bytes =
             layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue();
-        accesses_.push_back(
-            {&instruction, pointer, bytes, llvm::isa<llvm::StoreInst>(instruction)});
+        accesses_.push_back({pointer, bytes, llvm::isa<llvm::StoreInst>(instruction)});
       }
   }
 
