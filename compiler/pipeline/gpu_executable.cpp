@@ -24,6 +24,7 @@
 #include "compiler/gpu/narrow_queries.h"
 #include "compiler/gpu/native_images.h"
 #include "compiler/gpu/native_math.h"
+#include "compiler/gpu/ptx.h"
 #include "compiler/gpu/spirv/module_writer.h"
 #include "compiler/gpu/spirv/native_images.h"
 #include "compiler/gpu/spirv/prepare.h"
@@ -273,6 +274,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
       bareDivisions(*gpu.module);
       exactMagnitudes(*gpu.module);
     }
+      defineRegisters(*gpu.module);
   }
   for (const GpuKernel& kernel : gpu.kernels)
     infoOf(image, kernel.name).private_bytes = allocaBytes(*kernel.function);

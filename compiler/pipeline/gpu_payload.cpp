@@ -5,6 +5,7 @@
 
 #include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/host_module.h"
+#include "compiler/gpu/ptx.h"
 #include "compiler/gpu/spirv/module_writer.h"
 #include "compiler/gpu/spirv/prepare.h"
 #include "compiler/gpu/textures.h"
@@ -48,8 +49,9 @@ llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachin
                    text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
   if (!code) return code.takeError();
   if (!text) return isSoftwareGpu(target) ? linkSharedObject(*code) : linkCodeObject(*code);
-  const auto* bytes = reinterpret_cast<const std::byte*>(code->data());
-  return port::Bytes(bytes, bytes + code->size());
+  const std::string ptx = shiftUpperHalves({code->data(), code->size()});
+  const auto* bytes = reinterpret_cast<const std::byte*>(ptx.data());
+  return port::Bytes(bytes, bytes + ptx.size());
 }
 
 }  // namespace weft::compiler

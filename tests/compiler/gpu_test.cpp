@@ -281,6 +281,15 @@ TEST_F(GpuTest, RoundingIntsToFloatsTakesNoMagnitude) {
   }
 }
 
+// The driver's compiler takes upper(a * b) * c for a * upper(b * c) where it is a move of a pair.
+TEST_F(GpuTest, UpperHalvesAreShifted) {
+  const std::string text = ptx(
+      "kernel void f(global uint* a, global const ulong* b, uint n) { uint i = get_global_id(0);\n"
+      "  a[i] = (uint)(b[i] * b[i + 1] >> 32) * n + mul_hi((uint)b[n] & 511, a[i + n]); }\n");
+  EXPECT_TRUE(contains(text, ".reg .b64 tmp; shr.u64 tmp, %rd")) << text;
+  EXPECT_FALSE(contains(text, "mov.b64 {")) << text;
+}
+
 TEST_F(GpuTest, ShortLoopsAreUnrolled) {
   const std::string sum = "kernel void f(global float* a, int n) { float s = 0;\n";
   const std::string body = "for (int i = 0; i < n; ++i) s += a[i] * a[i + n]; a[0] = s; }\n";

@@ -217,6 +217,51 @@ TEST_F(Language, MagnitudesOfTheLeastNumbers) {
   EXPECT_EQ(magnitudes(-3, -5, 7), (std::vector<cl_float>{3, 5, 7, 5, 5, 0, 0, 0}));
 }
 
+// Three kernels of which NVIDIA's compiler made others, given PTX that LLVM writes by itself.
+TEST_F(Language, WhatAnOptimiserMayNotAssume) {
+  const OwnedProgram program = built(
+      "kernel void divides(global uint* o, global const uint* in, uint turns) {\n"
+      "  size_t i = get_global_id(0); short narrow = (short)(i * 977); uint s = 0;\n"
+      "  for (uint t = 0; t < turns; ++t) { barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "    if (mul_hi((uint)narrow, in[i]) % 5 == 0) s += t + 1; }\n"
+      "  o[i] = s; }\n"
+      "kernel void upper(global uint* o, global const uint* in, uint turns) {\n"
+      "  size_t i = get_global_id(0); uint u = in[i] & 511, c = in[i + 1], m = (uint)i | 4;\n"
+      "#pragma unroll 1\n"
+      "  for (uint t = 0; t < turns; ++t) u = (u ^ m * mul_hi(u, c)) & 0x3ffffff;\n"
+      "  o[i] = u; }\n"
+      "kernel void last(global uint* o, global const uint* in, uint n) {\n"
+      "  size_t i = get_global_id(0); uint turns = in[i] % 5, c = (uint)i + 3, before = n;\n"
+      "  for (int again = 0; again < 3; ++again)\n"
+      "    for (uint t = 0; t < turns; ++t) { before = c; c = (in[i + 1] | (uint)i) * n; }\n"
+      "  o[i] = before * 3 ^ c * 5; }\n");
+  constexpr size_t count = 128;
+  std::vector<cl_uint> in(count + 1);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<cl_uint>((i + 7) * 2654435761u);
+  const OwnedMem input = upload(in), out = upload(std::vector<cl_uint>(count));
+  const auto results = [&](const char* name, cl_uint number) {
+    const OwnedKernel k = kernel(program, name);
+    set(k, out, input, number);
+    run(k, {{count}, {32}});
+    return download<cl_uint>(out);
+  };
+  const auto high = [](cl_uint a, cl_uint b) {
+    return static_cast<cl_uint>(cl_ulong{a} * b >> 32);
+  };
+  const std::vector<cl_uint> divides = results("divides", 3), upper = results("upper", 9),
+                             last = results("last", 5);
+  for (cl_uint i = 0; i < count; ++i) {
+    const auto narrow = static_cast<cl_uint>(static_cast<cl_short>(i * 977));
+    EXPECT_EQ(divides[i], high(narrow, in[i]) % 5 == 0 ? 6 : 0) << i;
+    cl_uint u = in[i] & 511;
+    for (int turn = 0; turn < 9; ++turn) u = (u ^ (i | 4) * high(u, in[i + 1])) & 0x3ffffff;
+    EXPECT_EQ(upper[i], u) << i;
+    const cl_uint turns = in[i] % 5, other = (in[i + 1] | i) * 5;
+    const cl_uint c = turns == 0 ? i + 3 : other, before = turns == 0 ? 5 : other;
+    EXPECT_EQ(last[i], before * 3 ^ c * 5) << i;
+  }
+}
+
 TEST_F(Language, ExtendedBitOperations) {
   const OwnedKernel k = kernel(
       built(

@@ -1,0 +1,54 @@
+#include "compiler/gpu/ptx.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+
+namespace weft::compiler {
+namespace {
+
+// `{ .reg .b32 tmp; mov.b64 {tmp, %r1}, %rd1; }`
+constexpr std::string_view pair_begin = "{ .reg .b32 tmp; mov.b64 {tmp, ", pair_middle = "}, ",
+                           pair_end = "; }";
+
+// The text between `from` and the next `mark`, and where that mark ends.
+std::pair<std::string_view, size_t> upTo(std::string_view text, size_t from,
+                                         std::string_view mark) {
+  const size_t end = text.find(mark, from);
+  if (end == std::string_view::npos) return {{}, end};
+  return {text.substr(from, end - from), end + mark.size()};
+}
+
+}  // namespace
+
+void defineRegisters(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (!llvm::isa<llvm::PHINode, llvm::FreezeInst>(instruction)) continue;
+      for (llvm::Use& value : instruction.operands())
+        if (llvm::isa<llvm::UndefValue>(value))
+          value.set(llvm::Constant::getNullValue(value->getType()));
+    }
+}
+
+std::string shiftUpperHalves(std::string_view ptx) {
+  std::string made;
+  made.reserve(ptx.size());
+  size_t done = 0;
+  for (size_t at = ptx.find(pair_begin); at != std::string_view::npos;
+       at = ptx.find(pair_begin, at + 1)) {
+    const auto [half, from] = upTo(ptx, at + pair_begin.size(), pair_middle);
+    if (from == std::string_view::npos) break;
+    const auto [whole, end] = upTo(ptx, from, pair_end);
+    if (end == std::string_view::npos) break;
+    made += ptx.substr(done, at - done);
+    made += "{ .reg .b64 tmp; shr.u64 tmp, ";
+    made.append(whole) += ", 32; cvt.u32.u64 ";
+    made.append(half) += ", tmp; }";
+    done = end;
+  }
+  return made += ptx.substr(done);
+}
+
+}  // namespace weft::compiler
