@@ -5,47 +5,49 @@
 namespace weft::hip {
 namespace {
 
-// How long a caller looks for completions before it had better sleep.
-constexpr port::Nanoseconds assist_patience = 200'000;
-// How long before it has the completion thread prepare for the time when the caller sleeps.
-constexpr port::Nanoseconds assist_alone = 20'000;
+// What the completion thread needs to prepare for the time when the caller sleeps.
+constexpr port::Nanoseconds assist_warning = 50'000;
 // How often it asks the runtime beside looking at words, and whether the device is lost.
 constexpr port::Nanoseconds assist_query_interval = 3'000, assist_lost_interval = 60'000;
 
 using Cores = std::span<const std::shared_ptr<StreamCore>>;
 
-// Those of the bits in `open`; what is left of them is of streams to which somebody submits now.
-void close(Cores cores, unsigned& open, StreamCore::Tell tell) noexcept {
+// Has a word written behind what is in those of the bits in `open`; what is left of them is of
+// streams to which somebody submits now.
+void close(Cores cores, unsigned& open) noexcept {
   for (size_t i = 0; open >> i != 0; ++i)
-    if ((open >> i & 1) && cores[i]->tryCloseBatch(tell)) open &= ~(1u << i);
+    if ((open >> i & 1) && cores[i]->tryCloseBatch(StreamCore::Tell::by_word)) open &= ~(1u << i);
+}
+
+void assistUntil(Cores cores, port::Nanoseconds when) noexcept {
+  for (const auto& core : cores) core->assistUntil(when);
 }
 
 // finished() may destroy the stream meanwhile, so these are the caller's references.
 void assistAll(Cores cores, const std::function<bool()>& done) noexcept {
   if (done()) return;
   const Current current(cores.front()->api, cores.front()->context->device);
-  const unsigned all = (1u << cores.size()) - 1;
-  unsigned for_caller = all, for_thread = 0;
-  port::Nanoseconds now = hostNow();
-  port::Nanoseconds give_up = now + assist_patience, ask_at = now + assist_query_interval;
-  port::Nanoseconds prepare_at = now + assist_alone, ask_all_at = now + assist_lost_interval;
+  const port::Nanoseconds patience = cores.front()->assistTime();
+  unsigned open = (1u << cores.size()) - 1;
+  port::Nanoseconds now = hostNow(), give_up = now + patience;
+  port::Nanoseconds ask_at = now + assist_query_interval, ask_all_at = now + assist_lost_interval;
+  assistUntil(cores, give_up - assist_warning);
   while (!done() && now < give_up) {
     const StreamCore::Ask ask = now >= ask_all_at ? StreamCore::Ask::always
                                 : now >= ask_at   ? StreamCore::Ask::where_no_word
                                                   : StreamCore::Ask::no;
-    close(cores, for_caller, StreamCore::Tell::by_word);
-    close(cores, for_thread, StreamCore::Tell::by_event);
+    close(cores, open);
     bool completed = false;
     for (const auto& core : cores) completed |= core->completeOldest(ask);
     if (!completed) __builtin_ia32_pause();
     now = hostNow();
     if (ask != StreamCore::Ask::no) ask_at = now + assist_query_interval;
     if (ask == StreamCore::Ask::always) ask_all_at = now + assist_lost_interval;
-    if (completed) give_up = now + assist_patience;
-    if (now < prepare_at) continue;
-    for_thread = all;
-    prepare_at = give_up + assist_patience;
+    if (!completed) continue;
+    give_up = now + patience;
+    assistUntil(cores, give_up - assist_warning);
   }
+  assistUntil(cores, 0);
 }
 
 }  // namespace

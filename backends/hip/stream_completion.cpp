@@ -168,16 +168,25 @@ void StreamCore::prepareSleep(const Mark& mark) noexcept {
   if (!mark.wakes() && (last() == mark.sequence || !hasEvent())) tryCloseBatch(Tell::by_event);
 }
 
+// Such an event interrupts a processor of the host, maybe that of who looks for the end.
+bool StreamCore::mayPrepareSleep(const Mark& mark) noexcept {
+  return mark.wakes() || hostNow() >= assisted_until_.load(std::memory_order_relaxed);
+}
+
 // A later mark's event may take any time longer. The mark may stay when its operation has ended: of
 // several behind the same one, those that nobody needed to look at.
 void StreamCore::awaitEnd(const Mark& mark) noexcept {
   auto nap = shortest_nap;
   std::optional<Mark> oldest;
   do {
-    prepareSleep(mark);
-    if (awaitStart(mark) && sleepUntil(mark)) return;
-    std::this_thread::sleep_for(nap);
-    nap = std::min(2 * nap, longest_nap);
+    if (mayPrepareSleep(mark)) {
+      prepareSleep(mark);
+      if (awaitStart(mark) && sleepUntil(mark)) return;
+      std::this_thread::sleep_for(nap);
+      nap = std::min(2 * nap, longest_nap);
+    } else {
+      std::this_thread::sleep_for(shortest_nap);
+    }
     if (completeOldest(Ask::always)) return;
     oldest = oldestMark();
   } while (queued_.load() != 0 && oldest && oldest->sequence == mark.sequence);

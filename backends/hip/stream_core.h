@@ -21,6 +21,8 @@ namespace weft::hip {
 struct StreamOptions {
   // How long the completion thread looks before it sleeps.
   port::Nanoseconds spin_ns = 30'000;
+  // How long a caller that assists looks before it had better sleep.
+  port::Nanoseconds assist_ns = 1'000'000;
   // Have a caller that assists look at a word rather than ask the runtime: 5 us less.
   bool word = true;
 };
@@ -48,6 +50,11 @@ class StreamCore {
   bool completeOldest(Ask ask) noexcept;
   // Completes what has ended. The completion thread leaves it to who calls this often.
   void poll() noexcept;
+  // Somebody looks for ends until then: the completion thread prepares no sleep before.
+  void assistUntil(port::Nanoseconds when) noexcept {
+    assisted_until_.store(when, std::memory_order_relaxed);
+  }
+  port::Nanoseconds assistTime() const noexcept { return options_.assist_ns; }
   // The completion thread, until stop().
   void run() noexcept;
   void stop() noexcept;
@@ -156,6 +163,7 @@ class StreamCore {
   static const Flight* openStart(const Queue& queue, const Mark& mark) noexcept;
   bool awaitStart(const Mark& mark) noexcept;
   bool sleepUntil(const Mark& mark) noexcept;
+  bool mayPrepareSleep(const Mark& mark) noexcept;
   void prepareSleep(const Mark& mark) noexcept;
   void awaitEnd(const Mark& mark) noexcept;
   void markOpen(unsigned& tries) noexcept;
@@ -192,9 +200,10 @@ class StreamCore {
   std::atomic<bool> stopping_{false};   // nobody has to look any longer
   std::atomic<size_t> marks_{0};
   std::atomic<port::Nanoseconds> polled_{0};  // when poll() last asked the runtime
-  port::Nanoseconds last_end_ = 0;            // that the device told; under `completing_`
-  HostParts abandoned_;  // under `completing_`: what a lost device may yet call
-  size_t reach_ = 1;     // under `completing_`: the mark to ask for, of those that wait
+  std::atomic<port::Nanoseconds> assisted_until_{0};
+  port::Nanoseconds last_end_ = 0;  // that the device told; under `completing_`
+  HostParts abandoned_;             // under `completing_`: what a lost device may yet call
+  size_t reach_ = 1;                // under `completing_`: the mark to ask for, of those that wait
 };
 
 }  // namespace weft::hip

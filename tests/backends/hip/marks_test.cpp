@@ -111,6 +111,32 @@ TEST_P(MarksTest, WhatIsAloneHasAWordUntilSomebodySleeps) {
   }
 }
 
+// Nobody sleeps while a caller looks: the event would interrupt it.
+TEST_P(MarksTest, WhoAssistsIsNotInterrupted) {
+  const CountedMarks counted(device->context()->runtime->provider->api);
+  for (const bool observed : {false, true}) {
+    const auto other =
+        device->createInOrderStream({.spin_ns = 20'000'000, .assist_ns = 20'000'000'000u});
+    RunningKernel kernel(*device, *module);
+    TestOperation alone(kernel.launch());
+    alone.timed = alone.wants_start = false;
+    alone.observed = observed;
+    CountedMarks::events = CountedMarks::words = 0;
+    other->submit(alone);
+    std::thread ends([&] {
+      kernel.awaitBegin();
+      std::this_thread::sleep_for(60ms);
+      EXPECT_EQ(CountedMarks::events, 0);
+      EXPECT_EQ(CountedMarks::words, 1);
+      kernel.end();
+    });
+    other->assist([&] { return alone.isFinished(); });
+    EXPECT_TRUE(alone.isFinished());
+    ends.join();
+    ASSERT_TRUE(alone.wait());
+  }
+}
+
 // Also where the thread sleeps, and does not look at the word.
 TEST_P(MarksTest, TheEndOfWhatWasAloneIsToldBeforeThatOfWhatCameBehind) {
   const CountedMarks counted(device->context()->runtime->provider->api);
