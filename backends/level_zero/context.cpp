@@ -97,12 +97,13 @@ bool Pool::grow(Pieces& pieces) noexcept {
   const ze_device_mem_alloc_desc_t on_device{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0,
                                              0};
   void* block = nullptr;
-  const ze_result_t result =
-      device_
-          ? driver_.api.memAllocDevice(driver_.context, &on_device, block_bytes_, page_bytes,
-                                       device_, &block)
-          : driver_.api.memAllocHost(driver_.context, &on_host, block_bytes_, page_bytes, &block);
-  if (result != ZE_RESULT_SUCCESS) return false;
+  const bool on_the_device =
+      device_ && driver_.api.memAllocDevice(driver_.context, &on_device, block_bytes_, page_bytes,
+                                            device_, &block) == ZE_RESULT_SUCCESS;
+  // Nothing is evicted for the few bytes of a pool.
+  if (!on_the_device && driver_.api.memAllocHost(driver_.context, &on_host, block_bytes_,
+                                                 page_bytes, &block) != ZE_RESULT_SUCCESS)
+    return false;
   pieces.blocks.push_back(block);
   for (size_t at = 0; at + piece_bytes_ <= block_bytes_; at += piece_bytes_)
     pieces.free.push_back(static_cast<std::byte*>(block) + at);

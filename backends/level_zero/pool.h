@@ -1,5 +1,5 @@
 // Memory of the driver's in pieces of one size: of the host's, for its devices to read and write,
-// or of a device's.
+// or of a device's, and where that is full, for it to reach on the host.
 #pragma once
 
 #include <cstddef>

@@ -8,6 +8,7 @@
 
 #include "backends/level_zero/images.h"
 #include "backends/level_zero/memory.h"
+#include "core/error.h"
 #include "core/ports/launch.h"
 #include "tests/support/software_gpus.h"
 
@@ -121,6 +122,18 @@ class LevelZeroImages : public testing::Test {
   port::ImageDescriptor image;
   NativeImages wanted;
 };
+
+// Of software's images: launches would fail without.
+TEST_F(LevelZeroImages, AFullDeviceHasDescriptorsOnTheHost) {
+  std::vector<std::unique_ptr<port::Memory>> all;
+  for (size_t bytes = size_t{1} << 30; bytes >= 4096; bytes /= 2) try {
+      for (;;) all.push_back(allocateDevice(context, bytes, 128));
+    } catch (const weft::Error&) {  // there is not so much left
+    }
+  std::byte* const place = context->images.take();
+  EXPECT_NE(place, nullptr);
+  context->images.give(place);
+}
 
 TEST_F(LevelZeroImages, EachStreamCopiesOnce) {
   OneStream one(context);
