@@ -339,6 +339,10 @@ std::optional<MergedBytes> Split::mergedBytes(const Launch& launch, const void* 
                                               bool exclusive) {
   const auto combination = launch.combinationOf(storage);
   if (!combination) return refuse("what atomics combine is also used otherwise"), std::nullopt;
+  // Which of the bytes are of which size is not kept, and carries would cross between neighbours.
+  const uint8_t unit = launch.unitOf(storage);
+  if (*combination != Combination::none && unit == stores_differ)
+    return refuse("atomics combine the same memory in units of several sizes"), std::nullopt;
   MergedBytes merged{storage, ~size_t{0}, 0, *combination, 0, false};
   merged.exclusive = exclusive && *combination == Combination::none;
   // Parts know the storage by their copies alone, so those have a place for each argument, used or
@@ -350,7 +354,6 @@ std::optional<MergedBytes> Split::mergedBytes(const Launch& launch, const void* 
   }
   // What atomics write together nobody says, but it is no more than that.
   constexpr uint8_t largest = sizeof(uint64_t);
-  const uint8_t unit = launch.unitOf(storage);
   const bool unknown = unit == stores_differ || (merged.exclusive && launch.hasAtomics());
   merged.bytes = unknown ? largest : std::max<uint8_t>(unit, 1);
   return merged;

@@ -23,6 +23,7 @@ class SplitTest : public CompilerTest {
   // The first kernel.
   KernelInfo kernelOf(const std::string& source) {
     port::CompileRequest asked = request(source, "-cl-std=CL3.0");
+    asked.features.extensions.push_back("cl_khr_int64_base_atomics");
     asked.features.feature_macros = {"__opencl_c_int64",
                                      "__opencl_c_fp64",
                                      "__opencl_c_program_scope_global_variables",
@@ -373,6 +374,18 @@ TEST_F(SplitTest, AtomicsThatAreCombined) {
       split("kernel void k(global int* a) { atomic_inc(a + get_global_id(0)); }", line(1024, 16))
           .splitClass(),
       SplitClass::exact);
+}
+
+// Those of two sub-buffers of one buffer, say.
+TEST_F(SplitTest, AtomicsOfSeveralSizesAreNotCombined) {
+  const char* sums =
+      "kernel void k(global int* a, global long* b) { atomic_inc(a + 1); atom_inc(b); }";
+  const BoundArgument one{storages_, 0, 4096}, next{storages_, 4096, 4096};
+  EXPECT_EQ(split(sums, line(1024, 16), 0, {one, next}).splitClass(), SplitClass::whole);
+  const Split apart = split(line(1024, 16));
+  ASSERT_EQ(apart.merged().size(), 2u);
+  for (const partition::MergedBytes& merged : apart.merged())
+    EXPECT_EQ(merged.bytes, merged.storage == &storages_[0] ? 4 : 8);
 }
 
 TEST_F(SplitTest, InOneMemoryAnythingGoes) {
