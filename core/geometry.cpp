@@ -11,7 +11,7 @@ namespace {
 // Enough work-items to fill vectors and amortise a group's overhead; in several dimensions rows
 // that are long enough for whole lines of memory, and some of them for what neighbours share.
 // Measured on CPUs and on NVIDIA's GPUs.
-constexpr uint64_t preferred_group_size = 256, preferred_row = 64;
+constexpr uint64_t preferred_group_size = 256, preferred_row = 64, longest_row = 1024;
 // Few enough to leave groups for every compute unit.
 constexpr uint64_t groups_per_unit = 4, least_group_size = 32;
 
@@ -21,11 +21,34 @@ uint64_t largestDivisor(uint64_t n, uint64_t limit) {
   return 1;
 }
 
-// The size of a group in one dimension where the program names none. A size with no large divisor
-// gets a ragged last group where the kernel allows that.
-uint64_t groupExtent(uint64_t global, uint64_t limit, bool uniform) {
-  const uint64_t divisor = largestDivisor(global, limit);
-  return uniform || divisor >= std::min(global, limit) / 2 ? divisor : limit;
+uint64_t leastDivisor(uint64_t n, uint64_t from, uint64_t limit) {
+  for (uint64_t d = from; d <= limit; ++d)
+    if (n % d == 0) return d;
+  return 0;
+}
+
+// What groups are like in one dimension.
+struct Extents {
+  uint64_t limit;  // of what is preferred
+  uint64_t most;   // where the alternative is groups much smaller than that
+  bool uniform;
+  uint64_t vector = 1;  // how many work-items of a row do as little as one
+};
+
+// The size of a group in one dimension where the program names none. A size with no large divisor,
+// or only such as leave vectors half empty, gets a ragged last group where the kernel allows that.
+uint64_t groupExtent(uint64_t global, const Extents& extents) {
+  const uint64_t preferred = std::min(global, extents.limit);
+  const uint64_t divisor = largestDivisor(global, preferred);
+  const bool is_small = divisor < preferred / 2;
+  if (extents.uniform) {
+    const uint64_t larger =
+        is_small ? leastDivisor(global, preferred, std::min(global, extents.most)) : 0;
+    return larger != 0 ? larger : divisor;
+  }
+  const uint64_t vectors = (divisor + extents.vector - 1) / extents.vector;
+  const bool has_gaps = divisor < preferred && divisor * 8 < vectors * extents.vector * 7;
+  return is_small || has_gaps ? preferred : divisor;
 }
 
 // Can the size that the kernel hints at be used? A hint fails no launch.
@@ -42,7 +65,7 @@ bool hintFits(const port::LaunchRecord& record, const KernelInfo& kernel,
 }
 
 void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
-                     const port::Capabilities& device, size_t most) {
+                     const port::Capabilities& device, size_t most, bool uniform) {
   if (kernel.required_local_size[0]) {
     std::copy_n(kernel.required_local_size.begin(), 3, record.local_size);
     return;
@@ -63,13 +86,18 @@ void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
     uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
     if (d == row && record.work_dim > 1 && record.global_size[other] > 1)
       limit = std::min(limit, preferred_row);
-    record.local_size[d] = groupExtent(record.global_size[d], limit, kernel.uniform_groups);
+    Extents extents{limit, limit, uniform};
+    if (d == row) {
+      extents.most = std::min<uint64_t>({most, device.max_work_item_sizes[d], longest_row});
+      if (device.vectors_are_rows) extents.vector = device.preferred_work_group_multiple;
+    }
+    record.local_size[d] = groupExtent(record.global_size[d], extents);
     room = std::max<uint64_t>(1, room / record.local_size[d]);
   }
 }
 
 void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
-                    const port::Capabilities& device, size_t most) {
+                    const port::Capabilities& device, size_t most, bool uniform) {
   uint64_t items = 1;
   for (int d = 0; d < 3; ++d) {
     const uint64_t local = record.local_size[d];
@@ -78,7 +106,7 @@ void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
             "the local size exceeds CL_DEVICE_MAX_WORK_ITEM_SIZES");
     // "... is not divisible by the corresponding value in local_work_size" of a program "compiled
     // with -cl-uniform-work-group-size", which is implied before OpenCL C 2.0.
-    require(!kernel.uniform_groups || local == 1 || record.global_size[d] % local == 0,
+    require(!uniform || local == 1 || record.global_size[d] % local == 0,
             CL_INVALID_WORK_GROUP_SIZE, "the local size does not divide the global size");
     require(!kernel.required_local_size[0] || local == kernel.required_local_size[d],
             CL_INVALID_WORK_GROUP_SIZE, "the local size is not the one the kernel requires");
@@ -105,10 +133,12 @@ port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kern
       std::find(record.global_size, record.global_size + 3, 0u) != record.global_size + 3;
   if (range.local) {
     std::copy_n(range.local, range.dimensions, record.local_size);
-    checkLocalSize(record, kernel, device, most);
+    checkLocalSize(record, kernel, device, most, kernel.uniform_groups);
   } else if (!empty) {
-    chooseLocalSize(record, kernel, device, most);
-    checkLocalSize(record, kernel, device, most);
+    const bool names_size = kernel.required_local_size[0] != 0 || range.local_is_suggestion;
+    const bool uniform = kernel.uniform_groups && (kernel.observes_groups || names_size);
+    chooseLocalSize(record, kernel, device, most, uniform);
+    checkLocalSize(record, kernel, device, most, uniform);
   }
   for (cl_uint d = 0; d < range.dimensions; ++d)
     record.group_count[d] =

@@ -15,6 +15,8 @@ struct NDRange {
   const size_t* offset = nullptr;  // may be null
   const size_t* global = nullptr;  // may be null or hold zeros where OpenCL 2.1 and later allow it
   const size_t* local = nullptr;   // may be null: chosen by the runtime
+  // What is chosen may be given for the next such range: it fits even where nobody could tell.
+  bool local_is_suggestion = false;
 };
 
 // The launch record for `range`, with a local size chosen where none was given. Throws

@@ -142,6 +142,7 @@ struct KernelInfo {
   uint64_t stack_bytes = 0;  // host stack that the entry may use beyond a small frame
   // Every group has the enqueued size: OpenCL C before 2.0, or -cl-uniform-work-group-size.
   bool uniform_groups = false;
+  bool observes_groups = true;  // else no work-item can tell how they are grouped
   bool has_barriers = false;
   bool uses_printf = false;
   bool uses_device_queue = false;  // it, or a kernel that it enqueues

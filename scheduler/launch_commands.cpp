@@ -160,7 +160,9 @@ LaunchWork LaunchWork::check(const Queue& queue, const Kernel& kernel, const NDR
 
 std::array<size_t, 3> suggestLocalSize(const Queue& queue, const Kernel& kernel,
                                        const NDRange& range) {
-  const LaunchWork launch = LaunchWork::check(queue, kernel, range);
+  NDRange suggested = range;
+  suggested.local_is_suggestion = true;
+  const LaunchWork launch = LaunchWork::check(queue, kernel, suggested);
   const port::LaunchRecord& record = launch.record;
   const auto* end = record.global_size + range.dimensions;
   require(std::find(record.global_size, end, 0u) == end, CL_INVALID_GLOBAL_WORK_SIZE);

@@ -165,6 +165,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.max_work_item_sizes = {port::cpu_max_work_group_size, port::cpu_max_work_group_size,
                            port::cpu_max_work_group_size};
   c.preferred_work_group_multiple = vectorLanes(target);
+  c.vectors_are_rows = true;
   c.max_sub_groups = port::cpu_max_work_group_size / port::cpu_sub_group_sizes.front();
   c.sub_group_sizes.assign(port::cpu_sub_group_sizes.begin(), port::cpu_sub_group_sizes.end());
   c.fp64 = true;

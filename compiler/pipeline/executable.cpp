@@ -11,6 +11,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/builtins/saturated_conversions.h"
+#include "compiler/metadata/group_observers.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
 #include "compiler/metadata/store_sizes.h"
@@ -119,6 +120,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   exportDestructors(module);  // the lowering has left nothing but kernels visible
   if (llvm::Error error = optimise(module, **machine, options.optimise)) return error;
+  markGroupObservers(module, image.kernels);
   auto object = generateObject(module, **machine);
   if (!object) return object.takeError();
   auto payload = linkSharedObject(*object);

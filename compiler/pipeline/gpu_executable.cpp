@@ -34,6 +34,7 @@
 #include "compiler/gpu/unaligned.h"
 #include "compiler/gpu/unrolling.h"
 #include "compiler/gpu/work_items.h"
+#include "compiler/metadata/group_observers.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
 #include "compiler/metadata/store_sizes.h"
@@ -350,6 +351,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   forgetBlockFunctions(module);
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
+  markGroupObservers(module, image.kernels);
   markStoreSizes(module, image.kernels);
   if (llvm::Error error = lower(module, options, machine, image)) return error;
   foldNativeTwins(image.kernels);

@@ -87,6 +87,7 @@ struct Capabilities {
   size_t max_work_group_size = 1;
   std::array<size_t, 3> max_work_item_sizes{1, 1, 1};
   size_t preferred_work_group_multiple = 1;
+  bool vectors_are_rows = false;          // neighbours in other dimensions share none
   uint32_t max_sub_groups = 0;            // in a work-group; 0: the device has no sub-groups
   std::vector<uint32_t> sub_group_sizes;  // that kernels may require
 

@@ -97,6 +97,46 @@ TEST(Geometry, UniformGroupsDivideTheGlobalSize) {
   EXPECT_EQ(codeOf({2, nullptr, global, nullptr}, kernel), CL_SUCCESS);
 }
 
+// Where nobody can tell, groups are as large as where they need not divide. But what is suggested
+// may be given for a launch, and that has to divide.
+TEST(Geometry, GroupsThatNobodySeesAreNeverSmall) {
+  KernelInfo kernel;
+  kernel.uniform_groups = true;
+  kernel.observes_groups = false;
+  const size_t global[2] = {1000003, 769};
+  for (const cl_uint dimensions : {1u, 2u}) {
+    NDRange range{dimensions, nullptr, global, nullptr};
+    const port::LaunchRecord chosen = makeLaunchRecord(range, kernel, device());
+    EXPECT_GE(chosen.local_size[0] * chosen.local_size[1], 256u);
+    EXPECT_GE(chosen.group_count[0] * chosen.local_size[0], global[0]);
+    range.local_is_suggestion = true;
+    const port::LaunchRecord suggested = makeLaunchRecord(range, kernel, device());
+    for (cl_uint d = 0; d < dimensions; ++d) EXPECT_EQ(global[d] % suggested.local_size[d], 0u);
+  }
+  const size_t local = 64;
+  EXPECT_EQ(codeOf({1, nullptr, global, &local}, kernel), CL_INVALID_WORK_GROUP_SIZE);
+  kernel.required_local_size = {64, 1, 1};
+  EXPECT_EQ(codeOf({1, nullptr, global, nullptr}, kernel), CL_INVALID_WORK_GROUP_SIZE);
+}
+
+TEST(Geometry, RowsAreLongerForWantOfADivisor) {
+  KernelInfo kernel;
+  kernel.uniform_groups = true;
+  const size_t global[2] = {1366, 768};
+  EXPECT_EQ(makeLaunchRecord({2, nullptr, global, nullptr}, kernel, device()).local_size[0], 683u);
+}
+
+TEST(Geometry, RowsFillVectors) {
+  port::Capabilities cpu = device();
+  cpu.vectors_are_rows = true;
+  cpu.preferred_work_group_multiple = 16;
+  for (const size_t width : {160u, 1000u, 1250u}) {
+    const size_t global[2] = {width, 160};
+    const uint64_t row = makeLaunchRecord({2, nullptr, global, nullptr}, {}, cpu).local_size[0];
+    EXPECT_GE(row * 8, (row + 15) / 16 * 16 * 7) << width;
+  }
+}
+
 TEST(Geometry, RequiredSizeIsUsedAndEnforced) {
   KernelInfo kernel;
   kernel.required_local_size = {8, 4, 1};

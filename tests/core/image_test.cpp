@@ -36,6 +36,7 @@ Image sample() {
     kernel.lane_context_bytes = 3;
     kernel.stack_bytes = 4;
     kernel.uniform_groups = k == 2;
+    kernel.observes_groups = k != 2;
     kernel.has_barriers = k == 1;
     kernel.uses_printf = k == 2;
     for (int a = 0; a < k; ++a) {
@@ -88,6 +89,7 @@ TEST(Image, RoundTripKeepsEverything) {
   EXPECT_EQ(kernel.lane_context_bytes, 3u);
   EXPECT_EQ(kernel.stack_bytes, 4u);
   EXPECT_TRUE(kernel.uniform_groups);
+  EXPECT_FALSE(kernel.observes_groups);
   EXPECT_FALSE(kernel.has_barriers);
   EXPECT_TRUE(kernel.uses_printf);
   ASSERT_EQ(kernel.arguments.size(), 2u);

@@ -94,6 +94,30 @@ TEST_F(NDRanges, NonUniformGroupsMustBeAllowed) {
   }
 }
 
+// With and without groups that must divide the range, and whether or not kernels can tell.
+TEST_F(NDRanges, SizesWithoutDivisors) {
+  constexpr char source[] = R"(
+    size_t place(void) { return get_global_id(0) + get_global_id(1) * get_global_size(0); }
+    kernel void blind(global uint* out) { atomic_inc(out + place()); }
+    kernel void seeing(global uint* out) {
+      atomic_add(out + place(), get_local_id(0) < get_local_size(0) ? 1 : 2);
+    })";
+  for (const char* options : {"-cl-std=CL1.2", "-cl-std=CL3.0"}) {
+    const OwnedProgram program = built(source, options);
+    for (const char* name : {"blind", "seeing"})
+      for (const std::vector<size_t>& global :
+           {std::vector<size_t>{10007}, {1}, {131, 127}, {134, 3}, {1366, 5}, {3, 1009}}) {
+        const size_t items = global[0] * (global.size() > 1 ? global[1] : 1);
+        const OwnedMem out = upload(std::vector<cl_uint>(items));
+        const OwnedKernel k = kernel(program, name);
+        set(k, out);
+        run(k, {global});
+        EXPECT_EQ(download<cl_uint>(out), std::vector<cl_uint>(items, 1))
+            << name << options << global[0];
+      }
+  }
+}
+
 TEST_F(NDRanges, EnqueuedAndLinearSizes) {
   const OwnedProgram program = built(
       "kernel void k(global ulong* out) {\n"
