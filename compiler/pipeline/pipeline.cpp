@@ -58,10 +58,19 @@ class Run {
     if (result.module) {
       keepInlineFunctions(*result.module);
       keepConstructors(*result.module);
+      allowRaggedGroups(*result.module);
       markBlocks(*result.module);
       defineDivisions(*result.module);
     }
     return std::move(result.module);
+  }
+
+  // Clang takes C++ for OpenCL for a version before 2.0, whose groups must divide the range.
+  void allowRaggedGroups(llvm::Module& module) const {
+    if (!module.getNamedMetadata("opencl.cxx.version") ||
+        llvm::is_contained(options_.frontend, "-cl-uniform-work-group-size"))
+      return;
+    for (llvm::Function& function : module) function.removeFnAttr("uniform-work-group-size");
   }
 
   // C's `inline` alone promises an external definition that OpenCL programs never write.

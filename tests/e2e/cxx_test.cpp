@@ -156,5 +156,25 @@ TEST_F(Cxx, TheVersionIsTheMacros) {
             cl_int(CL_VERSION_MAJOR(version) * 100 + CL_VERSION_MINOR(version) * 10));
 }
 
+TEST_F(Cxx, GroupsMayBeRagged) {
+  const char* const source =
+      "kernel void k(global int* out) { out[get_global_id(0)] = get_local_size(0); }";
+  const OwnedMem out = upload(std::vector<cl_int>(100));
+  for (const char* version : {"-cl-std=CLC++", "-cl-std=CLC++2021"}) {
+    const OwnedKernel k = kernel(built(source, version), "k");
+    set(k, out);
+    run(k, {{100}, {33}});
+    const std::vector<cl_int> sizes = download<cl_int>(out);
+    EXPECT_EQ(sizes.front(), 33);
+    EXPECT_EQ(sizes.back(), 1);
+  }
+  const std::string uniform = "-cl-std=CLC++2021 -cl-uniform-work-group-size";
+  const OwnedKernel k = kernel(built(source, uniform.c_str()), "k");
+  set(k, out);
+  const size_t global = 100, local = 33;
+  EXPECT_EQ(cl.clEnqueueNDRangeKernel(queue, k, 1, nullptr, &global, &local, 0, nullptr, nullptr),
+            CL_INVALID_WORK_GROUP_SIZE);
+}
+
 }  // namespace
 }  // namespace weft::e2e
