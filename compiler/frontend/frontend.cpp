@@ -13,6 +13,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include "compiler/frontend/annotations.h"
 #include "compiler/frontend/destructors.h"
 #include "compiler/frontend/language.h"
 #include "compiler/frontend/recording_file_system.h"
@@ -47,8 +48,10 @@ class EmitModule : public clang::ASTFrontendAction {
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
   void EndSourceFileAction() override {
-    if (llvm::Module* module = generator_->GetModule())
+    if (llvm::Module* module = generator_->GetModule()) {
       listDestructors(*module, *generator_, getCompilerInstance().getASTContext());
+      dropAnnotations(*module);
+    }
     module_.reset(generator_->ReleaseModule());
   }
 
