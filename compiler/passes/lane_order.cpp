@@ -14,6 +14,10 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "compiler/passes/scalarise_lanes.h"
 
 namespace weft::compiler {
 namespace {
@@ -36,18 +40,21 @@ struct Access {
 
 class OrderSearch {
  public:
-  explicit OrderSearch(llvm::Function& region)
-      : region_(region),
-        tree_(region),
-        loops_(tree_),
-        assumptions_(region),
-        names_(llvm::Triple(region.getParent()->getTargetTriple())),
-        library_(names_),
-        evolution_(region, library_, assumptions_, tree_, loops_) {}
+  explicit OrderSearch(llvm::ScalarEvolution& evolution) : evolution_(evolution) {}
+
+  // What comes later in the order of the turn comes later in the order of calls.
+  void add(llvm::BasicBlock& block) {
+    const llvm::DataLayout& layout = block.getModule()->getDataLayout();
+    for (Instruction& instruction : block) {
+      Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+      if (!pointer) continue;
+      const uint64_t bytes =
+          layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue();
+      accesses_.push_back({pointer, bytes, llvm::isa<llvm::StoreInst>(instruction)});
+    }
+  }
 
   bool find() {
-    if (!loops_.empty()) return false;  // only an innermost loop is vectorised
-    collect();
     if (accesses_.size() > most_accesses) return true;
     for (size_t first = 0; first < accesses_.size(); ++first)
       for (size_t last = first + 2; last < accesses_.size(); ++last)
@@ -56,18 +63,6 @@ class OrderSearch {
   }
 
  private:
-  void collect() {
-    const llvm::DataLayout& layout = region_.getDataLayout();
-    for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&region_))
-      for (Instruction& instruction : *block) {
-        Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-        if (!pointer) continue;
-        const uint64_t bytes =
-            layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue();
-        accesses_.push_back({pointer, bytes, llvm::isa<llvm::StoreInst>(instruction)});
-      }
-  }
-
   // Of the second from the first, where that is a number.
   std::optional<int64_t> distance(const Access& a, const Access& b) {
     if (a.pointer->getType() != b.pointer->getType()) return std::nullopt;
@@ -109,18 +104,48 @@ class OrderSearch {
     return false;
   }
 
-  llvm::Function& region_;
-  llvm::DominatorTree tree_;
-  llvm::LoopInfo loops_;
-  llvm::AssumptionCache assumptions_;
-  llvm::TargetLibraryInfoImpl names_;
-  llvm::TargetLibraryInfo library_;
-  llvm::ScalarEvolution evolution_;
+  llvm::ScalarEvolution& evolution_;
   std::vector<Access> accesses_;
+};
+
+// The loop vectoriser's own start is where it is known what it gets: loops that are unrolled and
+// source vectors that are taken apart show accesses that were not there before.
+class KeepLaneOrder : public llvm::PassInfoMixin<KeepLaneOrder> {
+ public:
+  static llvm::PreservedAnalyses run(llvm::Function& function,
+                                     llvm::FunctionAnalysisManager& analyses) {
+    for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+      if (!loop->isInnermost() || !isOverLanes(*loop)) continue;
+      OrderSearch search(analyses.getResult<llvm::ScalarEvolutionAnalysis>(function));
+      for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&function))
+        if (loop->contains(block)) search.add(*block);
+      if (search.find()) llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
+    }
+    return llvm::PreservedAnalyses::all();
+  }
 };
 
 }  // namespace
 
-bool mayLoseOrder(llvm::Function& region) { return OrderSearch(region).find(); }
+bool mayLoseOrder(llvm::Function& region) {
+  llvm::DominatorTree tree(region);
+  llvm::LoopInfo loops(tree);
+  if (!loops.empty()) return false;  // only an innermost loop is vectorised
+  llvm::AssumptionCache assumptions(region);
+  llvm::TargetLibraryInfoImpl names(llvm::Triple(region.getParent()->getTargetTriple()));
+  llvm::TargetLibraryInfo library(names);
+  llvm::ScalarEvolution evolution(region, library, assumptions, tree, loops);
+  OrderSearch search(evolution);
+  for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&region))
+    search.add(*block);
+  return search.find();
+}
+
+void keepLaneOrder(llvm::PassBuilder& builder) {
+  builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(KeepLaneOrder());
+      });
+}
 
 }  // namespace weft::compiler

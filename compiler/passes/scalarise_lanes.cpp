@@ -14,10 +14,6 @@
 namespace weft::compiler {
 namespace {
 
-bool isOverLanes(const llvm::Loop& loop) {
-  return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") != nullptr;
-}
-
 bool onlyLanesLoop(const llvm::LoopInfo& loops) {
   bool any = false;
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
@@ -130,6 +126,10 @@ class ScalariseLanes : public llvm::PassInfoMixin<ScalariseLanes> {
 };
 
 }  // namespace
+
+bool isOverLanes(const llvm::Loop& loop) {
+  return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") != nullptr;
+}
 
 void scalariseLanes(llvm::PassBuilder& builder) {
   builder.registerVectorizerStartEPCallback(

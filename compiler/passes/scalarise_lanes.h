@@ -2,9 +2,13 @@
 // in it: lanes are better vectors than a float4's elements.
 #pragma once
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 
 namespace weft::compiler {
+
+// A loop whose turns are lanes and may be taken in any order.
+bool isOverLanes(const llvm::Loop& loop);
 
 // Takes vectors apart, loads and stores too, right before the loop vectoriser, in functions where
 // every innermost loop is one over lanes. Where a lane has a loop of its own, that vectoriser does

@@ -17,6 +17,7 @@
 #include "compiler/metadata/store_sizes.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/blocks.h"
+#include "compiler/passes/lane_order.h"
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/scalarise_lanes.h"
@@ -54,7 +55,10 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   tuning.LoopVectorization = tuning.SLPVectorization = fully;
   tuning.LoopInterleaving = tuning.LoopUnrolling = fully;
   Analyses analyses(machine, tuning);
-  if (fully) scalariseLanes(analyses.builder);
+  if (fully) {
+    scalariseLanes(analyses.builder);
+    keepLaneOrder(analyses.builder);
+  }
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
   lowerLocalAtomics(module);

@@ -1,5 +1,7 @@
 // What one work-item does is its own, however many run as the lanes of a vector: its order of
 // accesses, values that others do not have, ids that are out of range for those that do not run.
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -81,6 +83,101 @@ TEST_F(LaneValues, AccessesStayInOrder) {
       expect(k, {local}, expected, upload(x), choice, Local{2 * local * sizeof(cl_int)});
     }
   }
+}
+
+// Those that are seen only when short loops are unrolled, or when vectors are taken apart.
+TEST_F(LaneValues, AccessesOfShortLoopsAndOfVectorsStayInOrder) {
+  const OwnedKernel sorting = kernelOf(R"(
+    kernel void k(global int* out, global int* x) {
+      size_t g = get_global_id(0); global int* a = x + 3 * g;
+      for (int c = 0; c < 2; ++c) {
+        int m = c;
+        for (int j = c + 1; j < 3; ++j) if (a[j] < a[m]) m = j;
+        int t = a[c]; a[c] = a[m]; a[m] = t;
+      }
+      out[g] = a[0] + 100 * a[1] + 10000 * a[2];
+    })");
+  std::vector<cl_int> x(4 * count);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<cl_int>(i * 37 % 97);
+  const auto sorted = [&](cl_int item) {
+    std::array<cl_int, 3> a{};
+    std::copy_n(x.begin() + 3 * item, 3, a.begin());
+    std::ranges::sort(a);
+    return a[0] + 100 * a[1] + 10000 * a[2];
+  };
+  for (const size_t local : {64u, 16u, 8u}) expect(sorting, {local}, sorted, upload(x));
+
+  const OwnedKernel vectors = kernelOf(R"(
+    kernel void k(global int* out, global int* x, global const int* which) {
+      size_t g = get_global_id(0); global int4* v = (global int4*)x;
+      int4 a = v[g];
+      x[4*g + which[g]*2] = a.x * 3 + a.y;
+      int4 b = v[g];
+      int4 c = a * b + a;
+      out[g] = c.x + c.y + c.z + c.w;
+    })");
+  std::vector<cl_int> which(count);
+  for (size_t i = 0; i < count; ++i) which[i] = i % 3 == 0;
+  const auto summed = [&](cl_int item) {
+    std::array<cl_int, 4> a{};
+    std::copy_n(x.begin() + 4 * item, 4, a.begin());
+    std::array<cl_int, 4> b = a;
+    b[item % 3 == 0 ? 2 : 0] = a[0] * 3 + a[1];
+    cl_int sum = 0;
+    for (size_t i = 0; i < 4; ++i) sum += a[i] * b[i] + a[i];
+    return sum;
+  };
+  const OwnedMem choice = upload(which);
+  for (const size_t local : {64u, 16u, 8u}) expect(vectors, {local}, summed, upload(x), choice);
+}
+
+// Where two groups run at once, each has its own.
+TEST_F(LaneValues, FieldsWithAnnotations) {
+  const OwnedKernel k = kernelOf(R"(
+    #define NOTED __attribute__((annotate("noted")))
+    typedef struct { int unused; int value NOTED; } Field;
+    NOTED kernel void k(global int* out, global const int* a, global const Field* b) {
+      local int left[16][16], right[16][17];
+      int x = get_local_id(0), y = get_local_id(1), g = get_global_id(0), sum NOTED = 0;
+      left[y][x] = a[y * 16 + x];
+      right[y][x] = b[g].value;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int i = 0; i < 16; ++i) sum += left[y][i] * right[i][x];
+      out[get_global_id(1) * get_global_size(0) + g] = sum;
+    })");
+  constexpr size_t width = 64, height = 32;
+  std::vector<cl_int> a(256), b(2 * width), want(width * height);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<cl_int>(i * 37 % 101);
+  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<cl_int>(i * 53 % 89);
+  for (size_t i = 0; i < want.size(); ++i)
+    for (size_t place = 0; place < 16; ++place)
+      want[i] += a[i / width % 16 * 16 + place] * b[2 * (i % width) + 1];
+  const OwnedMem out = upload(std::vector<cl_int>(want.size())), left = upload(a),
+                 right = upload(b);
+  set(k, out, left, right);
+  run(k, {{width, height}, {16, 16}});
+  EXPECT_EQ(download<cl_int>(out), want);
+}
+
+TEST_F(LaneValues, TilesOfNoArgument) {
+  const OwnedKernel k = kernelOf(R"(
+    kernel void k(global int* out) {
+      local int left[16][16], right[16][17];
+      int x = get_local_id(0), y = get_local_id(1), g = get_global_id(0), sum = 0;
+      left[y][x] = y * 16 + x;
+      right[y][x] = g;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int i = 0; i < 16; ++i) sum += left[y][i] * right[i][x];
+      out[get_global_id(1) * get_global_size(0) + g] = sum;
+    })");
+  constexpr size_t width = 80, height = 32;
+  std::vector<cl_int> want(width * height);
+  for (size_t i = 0; i < want.size(); ++i)
+    want[i] = static_cast<cl_int>((i / width % 16 * 256 + 120) * (i % width));
+  const OwnedMem out = upload(std::vector<cl_int>(want.size()));
+  set(k, out);
+  run(k, {{width, height}, {16, 16}});
+  EXPECT_EQ(download<cl_int>(out), want);
 }
 
 TEST_F(LaneValues, LargePrivateArraysAreTheirOwn) {
