@@ -21,6 +21,7 @@
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/scalarise_lanes.h"
+#include "compiler/passes/shift_amounts.h"
 #include "compiler/passes/wide_products.h"
 #include "compiler/passes/work_group_functions.h"
 #include "compiler/pipeline/constructors.h"
@@ -64,6 +65,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   lowerLocalAtomics(module);
   if (llvm::Error error = inlineLateMath(module, machine)) return error;
   if (machine.getTargetTriple().isX86()) shareWideProducts(module);
+  boundShiftAmounts(module);
   return llvm::Error::success();
 }
 
