@@ -11,6 +11,7 @@
 
 #include "compiler/passes/access_coder.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
 namespace {
@@ -180,8 +181,7 @@ void ArgumentUses::takeCopy(llvm::MemIntrinsic& copy, llvm::Use& use) {
 }
 
 void ArgumentUses::takeCall(llvm::CallBase& call, llvm::Use& use) {
-  if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call))
-    if (intrinsic->isAssumeLikeIntrinsic()) return;
+  if (isNote(call)) return;
   if (!call.isArgOperand(&use)) return unknown(true, true);
   const unsigned index = call.getArgOperandNo(&use);
   if (!call.doesNotCapture(index)) return unknown(true, true);

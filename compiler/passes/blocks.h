@@ -24,6 +24,8 @@ bool isBlockKernel(const llvm::Function& function);
 inline constexpr char entry_prefix[] = "weft_kernel_";
 // The same of its turned body's entry (turned_body.h), which no function of a program has.
 inline constexpr char turned_prefix[] = "weft_turned.";
+// And of its joint body's (joint_groups.h).
+inline constexpr char joint_prefix[] = "weft_joint.";
 
 // The kernels' addresses become those of their entries, which are declared until they are made.
 void nameBlockKernels(llvm::Module& module);

@@ -6,7 +6,6 @@
 namespace weft::compiler {
 namespace {
 
-constexpr uint64_t capacity_multiple = 64;
 constexpr uint64_t context_alignment = 128;
 
 // What must be added to a size so that the address can be rounded up.
@@ -25,7 +24,7 @@ unsigned ContextLayout::addPerLane(uint64_t size, llvm::Align alignment) {
 unsigned ContextLayout::addPerGroup(uint64_t size, llvm::Align alignment) {
   // At least 64 times the slot's size is there, whatever the local size.
   size = std::max<uint64_t>(size, 1) + slack(alignment);
-  uint64_t share = llvm::alignTo(llvm::divideCeil(size, capacity_multiple), 2);
+  uint64_t share = llvm::alignTo(llvm::divideCeil(size, lane_capacity_multiple), 2);
   slots_.push_back({share, 0, alignment});
   return static_cast<unsigned>(slots_.size() - 1);
 }
@@ -34,8 +33,8 @@ void ContextLayout::finish() {
   // Every offset is multiplied by a multiple of 64, so an offset that is a multiple of 2 serves
   // alignments up to 128.
   for (Slot& slot : slots_) {
-    bytes_ =
-        llvm::alignTo(bytes_, std::max<uint64_t>(1, slot.alignment.value() / capacity_multiple));
+    bytes_ = llvm::alignTo(bytes_,
+                           std::max<uint64_t>(1, slot.alignment.value() / lane_capacity_multiple));
     slot.offset = bytes_;
     bytes_ += slot.size;
   }
@@ -44,7 +43,7 @@ void ContextLayout::finish() {
 uint64_t ContextLayout::privateBytes() const {
   uint64_t bytes = 0;
   for (const Slot& slot : slots_)
-    bytes += slot.lane_size ? slot.lane_size : slot.size * capacity_multiple;
+    bytes += slot.lane_size ? slot.lane_size : slot.size * lane_capacity_multiple;
   return bytes;
 }
 

@@ -8,6 +8,9 @@
 
 namespace weft::compiler {
 
+// The context has room for so many lanes or a multiple.
+inline constexpr uint64_t lane_capacity_multiple = 64;
+
 class ContextLayout {
  public:
   // One value per lane. Returns the slot's number.

@@ -8,7 +8,6 @@
 
 #include "compiler/passes/lane_loops.h"
 #include "compiler/passes/region_caller.h"
-#include "compiler/passes/turned_body.h"
 #include "core/ports/launch.h"
 
 namespace weft::compiler {
@@ -20,7 +19,11 @@ using llvm::Function;
 using llvm::Value;
 using Builder = llvm::IRBuilder<>;
 
-constexpr uint64_t capacity_multiple = 64;
+// Where in the context the local memory of a second group begins, for each lane of capacity: with
+// 64 lanes it is aligned as local memory is.
+uint64_t nextLocalMemory(const SplitKernel& split) {
+  return llvm::alignTo(split.layout.bytesPerLane(), 2);
+}
 
 // The way for lanes that went apart: takes every lane through the region that it is at (where
 // sub-groups meet, those that may go on), until all agree again. Returns what they agree on.
@@ -124,6 +127,7 @@ class EntryEmitter {
   Value* descriptor(Value* place, llvm::Type* type);
   void loadLaunch();
   void loadExtents(Value* lane_capacity);
+  void loopOverGroups(llvm::function_ref<void(const std::array<Value*, 3>&)> emit_group);
   void enterGroup(const std::array<Value*, 3>& group);
   void emitGroup(RegionCaller& caller);
   void emitRegion(RegionCaller& caller, unsigned index);
@@ -164,6 +168,9 @@ EntryEmitter::EntryEmitter(llvm::Module& module, const KernelBody& body, SplitKe
   }
   function_->addFnAttrs(llvm::AttrBuilder(module.getContext(),
                                           split.regions[0].function->getAttributes().getFnAttrs()));
+  // The kernel's own arguments lie in memory of the entry's, which has more of it: it reads the
+  // box.
+  function_->removeFnAttr(llvm::Attribute::Memory);
   for (unsigned i = 0; i < 5; ++i) {
     function_->addParamAttr(i, llvm::Attribute::NoAlias);
     if (i < 3) function_->addParamAttr(i, llvm::Attribute::ReadOnly);
@@ -232,7 +239,8 @@ void EntryEmitter::loadLaunch() {
     hidden(env::global_offset + d) = sizes(offsetof(Record, global_offset), d);
     hidden(env::global_size + d) = sizes(offsetof(Record, global_size), d);
     hidden(env::group_count + d) = sizes(offsetof(Record, group_count), d);
-    Value* size = sizes(offsetof(Record, local_size), d);
+    Value* size = d == 0 && body_.row_length ? builder_.getInt64(body_.row_length)
+                                             : sizes(offsetof(Record, local_size), d);
     hidden(env::enqueued_local_size + d) = size;
     lanes = builder_.CreateMul(lanes, size, "", true, true);
     auto box = [&](size_t offset) {
@@ -243,8 +251,8 @@ void EntryEmitter::loadLaunch() {
     begin_[d] = box(offsetof(port::GroupBox, begin));
     end_[d] = box(offsetof(port::GroupBox, end));
   }
-  lanes = builder_.CreateAdd(lanes, builder_.getInt64(capacity_multiple - 1), "", true, true);
-  hidden(env::lane_capacity) = builder_.CreateAnd(lanes, ~(capacity_multiple - 1));
+  lanes = builder_.CreateAdd(lanes, builder_.getInt64(lane_capacity_multiple - 1), "", true, true);
+  hidden(env::lane_capacity) = builder_.CreateAnd(lanes, ~(lane_capacity_multiple - 1));
   loadExtents(hidden(env::lane_capacity));
   for (unsigned d = 0; d < 3; ++d) hidden(env::local_id + d) = builder_.getInt64(0);
   hidden(env::lane) = builder_.getInt64(0);
@@ -258,6 +266,10 @@ void EntryEmitter::loadExtents(Value* lane_capacity) {
                           builder_.getInt64Ty());
   hidden[env::context_bytes] = builder_.CreateMul(
       lane_capacity, builder_.getInt64(split_.layout.bytesPerLane()), "", true, true);
+  hidden[env::next_local_memory] = builder_.CreateInBoundsGEP(
+      builder_.getInt8Ty(), hidden[env::context],
+      builder_.CreateMul(lane_capacity, builder_.getInt64(nextLocalMemory(split_)), "", true,
+                         true));
   hidden[env::frame] = builder_.CreateIntrinsic(llvm::Intrinsic::frameaddress,
                                                 {builder_.getPtrTy()}, {builder_.getInt32(0)});
 }
@@ -276,36 +288,42 @@ Function* EntryEmitter::emit() {
   }
   loadLaunch();
 
-  std::array<llvm::PHINode*, 3> group;
-  std::array<BasicBlock*, 3> headers;
-  BasicBlock* exit = newBlock("exit");
-  for (unsigned d = 3; d-- > 0;) {
-    BasicBlock* before = builder_.GetInsertBlock();
-    headers[d] = newBlock("groups");
-    BasicBlock* inside = newBlock("inside");
-    builder_.CreateBr(headers[d]);
-    builder_.SetInsertPoint(headers[d]);
-    group[d] = builder_.CreatePHI(builder_.getInt64Ty(), 2, "group");
-    group[d]->addIncoming(begin_[d], before);
-    builder_.CreateCondBr(builder_.CreateICmpULT(group[d], end_[d]), inside,
-                          d == 2 ? exit : nullptr);
-    builder_.SetInsertPoint(inside);
-  }
-  enterGroup({group[0], group[1], group[2]});
-  for (unsigned d = 0; d < 3; ++d) {
-    // Here a loop's body is complete: step, and go on behind the loop.
-    Value* next = builder_.CreateAdd(group[d], builder_.getInt64(1), "", true, true);
-    group[d]->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateBr(headers[d])
-        ->setMetadata(llvm::LLVMContext::MD_loop, rolledLoop(builder_.getContext()));
-    if (d == 2) break;
-    BasicBlock* after = newBlock("after");
-    llvm::cast<llvm::BranchInst>(headers[d]->getTerminator())->setSuccessor(1, after);
-    builder_.SetInsertPoint(after);
-  }
-  builder_.SetInsertPoint(exit);
+  loopOverGroups([&](const std::array<Value*, 3>& group) { enterGroup(group); });
   builder_.CreateRetVoid();
   return function_;
+}
+
+void EntryEmitter::loopOverGroups(
+    llvm::function_ref<void(const std::array<Value*, 3>&)> emit_group) {
+  // Outermost first. Joint groups share what does not depend on dimension 0; the groups that follow
+  // them in dimension 1 find what does in the cache.
+  const std::array<unsigned, 3> order =
+      body_.groups == 1 ? std::array{2u, 1u, 0u} : std::array{2u, 0u, 1u};
+  std::array<llvm::PHINode*, 3> counters;
+  std::array<Value*, 3> group;
+  BasicBlock* const exit = newBlock("exit");
+  for (const unsigned d : order) {
+    BasicBlock* before = builder_.GetInsertBlock();
+    BasicBlock *header = newBlock("groups"), *inside = newBlock("inside");
+    builder_.CreateBr(header);
+    builder_.SetInsertPoint(header);
+    group[d] = counters[d] = builder_.CreatePHI(builder_.getInt64Ty(), 2, "group");
+    counters[d]->addIncoming(begin_[d], before);
+    builder_.CreateCondBr(builder_.CreateICmpULT(group[d], end_[d]), inside, exit);
+    builder_.SetInsertPoint(inside);
+  }
+  emit_group(group);
+  for (const unsigned d : llvm::reverse(order)) {
+    // Here a loop's body is complete: step, and go on behind the loop.
+    Value* step = builder_.getInt64(d == 0 ? body_.groups : 1);
+    counters[d]->addIncoming(builder_.CreateAdd(group[d], step, "", true, true),
+                             builder_.GetInsertBlock());
+    builder_.CreateBr(counters[d]->getParent())
+        ->setMetadata(llvm::LLVMContext::MD_loop, rolledLoop(builder_.getContext()));
+    BasicBlock* after = d == order.front() ? exit : newBlock("after");
+    llvm::cast<llvm::BranchInst>(counters[d]->getParent()->getTerminator())->setSuccessor(1, after);
+    builder_.SetInsertPoint(after);
+  }
 }
 
 void EntryEmitter::enterGroup(const std::array<Value*, 3>& group) {
@@ -318,8 +336,15 @@ void EntryEmitter::enterGroup(const std::array<Value*, 3>& group) {
     caller.hidden(env::global_base + d) =
         builder_.CreateAdd(caller.hidden(env::global_offset + d), first, "", true, true);
     caller.hidden(env::local_size + d) =
-        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, enqueued, rest);
+        d == 0 && body_.groups > 1
+            ? enqueued
+            : builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, enqueued, rest);
   }
+  Value* base = caller.hidden(env::global_base);
+  caller.hidden(env::next_base) =
+      body_.groups == 1
+          ? base
+          : builder_.CreateAdd(base, caller.hidden(env::enqueued_local_size), "", true, true);
   emitAllActive(builder_, body_.sub_groups, caller);
   emitGroup(caller);
 }
@@ -410,31 +435,9 @@ Function* emitEntry(llvm::Module& module, const KernelBody& body, SplitKernel& s
   return EntryEmitter(module, body, split, symbol).emit();
 }
 
-void addTurned(Function& entry, Function& turned) {
-  turned.setLinkage(llvm::GlobalValue::InternalLinkage);
-  turned.addFnAttr(llvm::Attribute::NoInline);
-  BasicBlock& first = entry.getEntryBlock();
-  BasicBlock* usual = first.splitBasicBlock(first.getFirstNonPHIOrDbgOrAlloca(), "usual");
-  BasicBlock* other = BasicBlock::Create(entry.getContext(), "turned", &entry);
-  first.getTerminator()->eraseFromParent();
-  Builder builder(&first);
-  const auto size = [&](unsigned dimension) {
-    const size_t offset = offsetof(port::LaunchRecord, local_size) + dimension * sizeof(uint64_t);
-    return builder.CreateLoad(
-        builder.getInt64Ty(),
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry.getArg(1), offset));
-  };
-  Value *x = size(0), *y = size(1);
-  Value* suits = builder.CreateOr(builder.CreateICmpUGE(y, x),
-                                  builder.CreateICmpUGE(y, builder.getInt64(long_row)));
-  builder.CreateCondBr(suits, other, usual);
-  builder.SetInsertPoint(other);
-  llvm::SmallVector<Value*> arguments;
-  for (llvm::Argument& argument : entry.args()) arguments.push_back(&argument);
-  llvm::CallInst* call = builder.CreateCall(&turned, arguments);
-  if (llvm::DISubprogram* place = entry.getSubprogram())
-    call->setDebugLoc(llvm::DILocation::get(entry.getContext(), place->getLine(), 0, place));
-  builder.CreateRetVoid();
+uint64_t contextBytesPerLane(const KernelBody& body, const SplitKernel& split) {
+  if (body.next_local_bytes == 0) return split.layout.bytesPerLane();
+  return nextLocalMemory(split) + llvm::divideCeil(body.next_local_bytes, lane_capacity_multiple);
 }
 
 }  // namespace weft::compiler

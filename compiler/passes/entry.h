@@ -7,12 +7,12 @@
 namespace weft::compiler {
 
 // Makes the port::CpuKernelEntry called `symbol` that runs `split`; `body.function` is gone by
-// then.
+// then. One of joint groups takes boxes of whole pairs only, which are as long as any in dimension
+// 0.
 llvm::Function* emitEntry(llvm::Module& module, const KernelBody& body, SplitKernel& split,
                           llvm::StringRef symbol);
 
-// Has work-groups that are long enough in dimension 1 run by `turned`, the entry of the kernel's
-// turned body (turned_body.h).
-void addTurned(llvm::Function& entry, llvm::Function& turned);
+// What that needs of the context for each lane of capacity.
+uint64_t contextBytesPerLane(const KernelBody& body, const SplitKernel& split);
 
 }  // namespace weft::compiler

@@ -106,7 +106,9 @@ uint64_t placeLocalVariables(KernelBody& body) {
                                                       body.hidden(env::local_memory), bytes);
     place = builder.CreateAddrSpaceCast(place, variable.getType(), variable.getName());
     variable.replaceUsesWithIf(place, here);
-    bytes += layout.getTypeAllocSize(variable.getValueType());
+    const uint64_t size = layout.getTypeAllocSize(variable.getValueType());
+    body.local_variables.push_back({bytes, size});
+    bytes += size;
   }
   return bytes;
 }

@@ -21,14 +21,24 @@ enum class ArgumentSource : uint8_t {
   descriptor,    // an image: the same, in the kernel's own address space
 };
 
+// A variable in local memory, from where that begins.
+struct LocalVariable {
+  uint64_t offset, size;
+};
+
 struct KernelBody {
   llvm::Function* function = nullptr;
   std::string name;
   std::vector<ArgumentSource> arguments;  // of the kernel's own parameters
+  std::vector<LocalVariable> local_variables;
   SubGroupUse sub_groups;
   llvm::DISubprogram* subprogram = nullptr;  // for the entry
   // Which dimension of the launch each of its own is.
   std::array<unsigned, 3> axes{0, 1, 2};
+  // Of dimension 0 that run at once (joint_groups.h), and what the second one has of local memory.
+  unsigned groups = 1;
+  uint64_t next_local_bytes = 0;
+  uint64_t row_length = 0;  // of all groups that run it, in dimension 0; 0: any
 
   unsigned firstHidden() const { return static_cast<unsigned>(arguments.size()); }
   llvm::Argument* hidden(unsigned parameter) const {

@@ -12,6 +12,8 @@
 #include "compiler/passes/blocks.h"
 #include "compiler/passes/divergent_loops.h"
 #include "compiler/passes/entry.h"
+#include "compiler/passes/entry_forms.h"
+#include "compiler/passes/joint_groups.h"
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/prepare.h"
@@ -77,8 +79,9 @@ Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachin
   Function* entry = emitEntry(module, body, split, symbol);
   entry->setSubprogram(body.subprogram);
   removeDeadFunctions(split);
-  info.lane_context_bytes = std::max(info.lane_context_bytes, split.layout.bytesPerLane());
-  info.private_bytes = std::max(info.private_bytes, split.layout.privateBytes());
+  info.lane_context_bytes = std::max(info.lane_context_bytes, contextBytesPerLane(body, split));
+  if (body.groups == 1)
+    info.private_bytes = std::max(info.private_bytes, split.layout.privateBytes());
   return entry;
 }
 
@@ -95,6 +98,20 @@ std::optional<KernelBody> turnedForm(const KernelBody& body, const KernelInfo& i
   return turnedBody(body, options.vectorise == Vectorising::always);
 }
 
+// The body of two groups at once, if any are to be run so: those of which a row is one vector.
+std::optional<KernelBody> jointForm(const KernelBody& body, const KernelInfo& info,
+                                    llvm::TargetMachine& machine, const LoweringOptions& options) {
+  const bool always = options.vectorise == Vectorising::always;
+  if (options.vectorise == Vectorising::never || !(always || options.optimize)) return std::nullopt;
+  if (!hasBarriers(*body.function)) return std::nullopt;  // nothing is shared
+  const uint64_t length = always ? 0 : vectorLanes(*body.function, machine);
+  const uint64_t known = info.required_local_size[0];
+  if (known && length && known != length) return std::nullopt;
+  std::optional<KernelBody> joint = jointBody(body, always);
+  if (joint) joint->row_length = length;
+  return joint;
+}
+
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
                  const LoweringOptions& options) {
   KernelBody body = makeBody(kernel, machine, info, options.optimize);
@@ -109,11 +126,17 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   info.symbol = entry_prefix + body.name;
   std::optional<KernelBody> turned = turnedForm(body, info, options);
   if (turned) info.lane_dimension = 1;
+  // Pairs of groups lie in dimension 0 of the launch, which is another one of a turned body.
+  std::optional<KernelBody> joint = turned ? std::nullopt : jointForm(body, info, machine, options);
   if (turned && info.required_local_size[0]) {  // the only form that is ever run
     body.function->eraseFromParent();
     body = *std::exchange(turned, std::nullopt);
   }
   Function* entry = lowerBody(body, info.symbol, machine, info, options);
+  if (joint) {
+    const std::string symbol = joint_prefix + info.name;
+    addJoint(*entry, *lowerBody(*joint, symbol, machine, info, options), joint->row_length);
+  }
   if (turned) {
     const std::string symbol = turned_prefix + info.name;
     addTurned(*entry, *lowerBody(*turned, symbol, machine, info, options));

@@ -139,9 +139,11 @@ Value* suitsVectors(const LaneRun& run) {
     Value* end = builder.CreateAdd(builder.CreateAnd(base, length - 1), count, "", true, true);
     return builder.CreateICmpULE(end, builder.getInt64(length));
   };
-  Value* base = run.caller.hidden(env::global_base);
-  suits = builder.CreateAnd(suits, inOne(base, size, half));
-  Value* widened = builder.CreateAdd(size, builder.getInt64(2 * near), "", true, true);
+  // Up to the end of a group that runs with this one.
+  Value *base = run.caller.hidden(env::global_base), *last = run.caller.hidden(env::next_base);
+  Value* ids = builder.CreateAdd(builder.CreateSub(last, base), size);
+  suits = builder.CreateAnd(suits, inOne(base, ids, half));
+  Value* widened = builder.CreateAdd(ids, builder.getInt64(2 * near), "", true, true);
   Value* moved = builder.CreateAdd(base, builder.getInt64(half - near));
   return builder.CreateAnd(suits, inOne(moved, widened, 2 * half));
 }

@@ -5,6 +5,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/passes/generic_addresses.h"
 #include "compiler/passes/sub_groups.h"
@@ -136,6 +137,11 @@ bool isBarrier(const llvm::Function& function) {
                                       llvm::is_contained(meetings, function.getName()));
 }
 
+bool isNote(const llvm::Instruction& instruction) {
+  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return intrinsic && intrinsic->isAssumeLikeIntrinsic() && intrinsic->getType()->isVoidTy();
+}
+
 bool isMeeting(const llvm::CallInst& barrier) {
   return llvm::is_contained(meetings, barrier.getCalledFunction()->getName());
 }
@@ -150,7 +156,8 @@ bool needsFence(const llvm::CallInst& barrier) {
 llvm::SmallVector<llvm::Type*, env::count> environmentTypes(llvm::LLVMContext& context) {
   llvm::SmallVector<llvm::Type*, env::count> types(env::count, llvm::Type::getInt64Ty(context));
   types[env::work_dim] = llvm::Type::getInt32Ty(context);
-  for (unsigned p : {env::local_memory, env::context, env::services, env::frame})
+  for (unsigned p :
+       {env::local_memory, env::context, env::services, env::frame, env::next_local_memory})
     types[p] = llvm::PointerType::get(context, 0);
   return types;
 }

@@ -28,7 +28,10 @@ enum Parameter : unsigned {
   local_bytes = 30,
   context_bytes = 31,
   frame = 32,  // the kernel's stack ends here
-  count = 33
+  // Of the group that runs with this one (joint_groups.h), if any does.
+  next_base = 33,  // its global_base in dimension 0; else this one's
+  next_local_memory = 34,
+  count = 35
 };
 }  // namespace env
 
@@ -47,6 +50,8 @@ bool isWorkItemQuery(const llvm::Function& function);
 // Meetings of a sub-group's lanes, too.
 bool isBarrier(const llvm::Function& function);
 bool isMeeting(const llvm::CallInst& barrier);
+// Says something about other code, and neither does nor returns anything itself.
+bool isNote(const llvm::Instruction& instruction);
 // Does the barrier also order memory beyond the work-group?
 bool needsFence(const llvm::CallInst& barrier);
 

@@ -120,13 +120,13 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   markLocalAtomics(module);
   readAccesses(module, image.kernels);
   markSplitHazards(module, image.kernels);
+  markGroupObservers(module, image.kernels);
   markStoreSizes(module, image.kernels);
   const LoweringOptions lowering{.optimize = options.optimise,
                                  .vectorise = vectorising(options.vectorising)};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   exportDestructors(module);  // the lowering has left nothing but kernels visible
   if (llvm::Error error = optimise(module, **machine, options.optimise)) return error;
-  markGroupObservers(module, image.kernels);
   auto object = generateObject(module, **machine);
   if (!object) return object.takeError();
   auto payload = linkSharedObject(*object);

@@ -274,8 +274,8 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
     if (image.target.kind == port::TargetKind::nvptx) {
       bareDivisions(*gpu.module);
       exactMagnitudes(*gpu.module);
-    }
       defineRegisters(*gpu.module);
+    }
   }
   for (const GpuKernel& kernel : gpu.kernels)
     infoOf(image, kernel.name).private_bytes = allocaBytes(*kernel.function);

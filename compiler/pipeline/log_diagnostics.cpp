@@ -24,14 +24,16 @@ bool isNoise(const llvm::DiagnosticInfoOptimizationBase& remark, const std::stri
 }
 
 // What a function is made of. Entries are called weft_kernel_NAME, those of turned bodies
-// weft_turned.NAME, and what is made of a kernel's parts NAME.something.
+// weft_turned.NAME, those of joint ones weft_joint.NAME, and what is made of a kernel's parts
+// NAME.something.
 struct Origin {
   llvm::StringRef kernel;
-  bool turned;
+  const char* form = "";
 
   explicit Origin(const llvm::Function& function) {
     llvm::StringRef name = function.getName();
-    turned = name.consume_front(turned_prefix) || name.contains(turned_suffix);
+    if (name.consume_front(turned_prefix) || name.contains(turned_suffix)) form = "turned: ";
+    if (name.consume_front(joint_prefix) || name.contains(joint_suffix)) form = "joint: ";
     name.consume_front(entry_prefix);
     kernel = name.split('.').first;
   }
@@ -57,8 +59,7 @@ bool LogDiagnostics::handleDiagnostics(const llvm::DiagnosticInfo& info) {
     llvm::raw_string_ostream words(entry);
     if (line) words << path << ":" << line << ":" << column << ": ";
     const Origin origin(remark->getFunction());
-    words << "remark: " << origin.kernel << ": " << (origin.turned ? "turned: " : "") << text
-          << " [-Rweft]\n";
+    words << "remark: " << origin.kernel << ": " << origin.form << text << " [-Rweft]\n";
     if (log_.find(entry) == std::string::npos) stream << entry;
     return true;
   }

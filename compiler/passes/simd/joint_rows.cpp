@@ -1,4 +1,5 @@
 #include "compiler/passes/simd/joint_rows.h"
+#include "compiler/passes/work_items.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -15,13 +16,6 @@ using llvm::Value;
 namespace {
 
 constexpr unsigned longest_chain = 12;  // instructions from the ids to a condition
-
-// Says something about other code and does nothing itself.
-bool isNote(const Instruction& instruction) {
-  auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  if (!intrinsic) return false;
-  return intrinsic->isAssumeLikeIntrinsic();
-}
 
 bool isConnective(const Instruction& instruction) {
   if (!instruction.getType()->isIntegerTy(1)) return false;

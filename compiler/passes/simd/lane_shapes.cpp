@@ -235,7 +235,9 @@ LaneShape LaneShapes::ofSignExtension(const Instruction& instruction) const {
 bool LaneShapes::isId(const Value* value) const {
   if (!value->getType()->isIntegerTy(64)) return false;
   if (value == parameters_.local_id || value == parameters_.lane) return true;
-  if (!match(value, m_c_Add(m_Specific(parameters_.global_base), m_Specific(parameters_.local_id))))
+  if (llvm::none_of(parameters_.global_bases, [&](const llvm::Argument* base) {
+        return match(value, m_c_Add(m_Specific(base), m_Specific(parameters_.local_id)));
+      }))
     return false;
   narrows_global_id_ = true;
   return true;

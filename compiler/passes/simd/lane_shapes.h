@@ -2,6 +2,7 @@
 // constant from lane to lane, or anything.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include <llvm/ADT/DenseMap.h>
@@ -20,11 +21,11 @@ struct LaneShape {
   bool operator==(const LaneShape&) const = default;
 };
 
-// The parameters of a lane function that differ between lanes, and the one that makes a global id.
+// The parameters of a lane function that differ between lanes, and those that make global ids.
 struct LaneParameters {
   llvm::Argument* local_id;  // of the dimension along which lanes run
   llvm::Argument* lane;
-  llvm::Argument* global_base;
+  std::array<llvm::Argument*, 2> global_bases;  // of the group, and of one that runs with it
 };
 
 class LaneShapes {

@@ -151,6 +151,13 @@ void reportTurned(const llvm::Function& body, unsigned percent) {
                                     count(percent, "% of what they take along dimension 0"));
 }
 
+void reportJoint(const llvm::Function& body) {
+  if (!isWanted(body)) return;
+  say<llvm::OptimizationRemark>(body, llvm::DebugLoc(), "Groups",
+                                "two work-groups of dimension 0 at once, where their rows are one "
+                                "vector long");
+}
+
 void reportRows(const llvm::Function& lane, const RowCost& cost,
                 llvm::ArrayRef<VectorRows> blocks) {
   if (blocks.empty() || !isWanted(lane)) return;

@@ -29,9 +29,14 @@ void reportVectors(llvm::Function& lane, const ControlLevels& levels, const Lane
 
 // What is made of a kernel's turned body (turned_body.h) has this in its name.
 inline constexpr llvm::StringLiteral turned_suffix = ".turned";
+// And of its joint body (joint_groups.h).
+inline constexpr llvm::StringLiteral joint_suffix = ".joint";
 
 // Accesses of the turned body take so many hundredths of what those of `body` take.
 void reportTurned(const llvm::Function& body, unsigned percent);
+
+// Two of its groups run together where there are as many.
+void reportJoint(const llvm::Function& body);
 
 // Lanes of so many rows run together where there are as many.
 void reportRows(const llvm::Function& lane, const RowCost& cost, llvm::ArrayRef<VectorRows> blocks);

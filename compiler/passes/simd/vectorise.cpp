@@ -25,6 +25,7 @@
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/lane_order.h"
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/empty_rows.h"
 #include "compiler/passes/simd/far_loads.h"
@@ -183,8 +184,10 @@ class LaneCode {
  public:
   LaneCode(Function& function, unsigned hidden)
       : function_(function),
-        parameters_{function.getArg(hidden + env::local_id), function.getArg(hidden + env::lane),
-                    function.getArg(hidden + env::global_base)},
+        parameters_{
+            function.getArg(hidden + env::local_id),
+            function.getArg(hidden + env::lane),
+            {function.getArg(hidden + env::global_base), function.getArg(hidden + env::next_base)}},
         tree_(function),
         loops_(tree_),
         levels_(function, loops_) {
@@ -245,12 +248,7 @@ class RegionVectoriser {
     reportRefusal(*region_.function, where, why);
   }
 
-  unsigned width() const {
-    const llvm::TargetTransformInfo info = machine_.getTargetTransformInfo(*region_.function);
-    const unsigned bits =
-        info.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
-    return std::max(4u, bits / 32);
-  }
+  unsigned width() const { return vectorLanes(*region_.function, machine_); }
 
   unsigned registers() const {
     const llvm::TargetTransformInfo info = machine_.getTargetTransformInfo(*region_.function);
@@ -284,9 +282,10 @@ class RegionVectoriser {
     const FarLoads far = code.farLoads();
     const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width());
     if (mode_ != Vectorising::always) {
-      region_.stays_scalar = levels.levels().size() == 1 && cost.vectors > cost.lanes;
-      if (levels.levels().size() == 1 && !region_.loses_order &&
-          !isBeyondLoopVectoriser(*lane_, levels, shapes))
+      const bool without_loops = levels.levels().size() == 1;
+      region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
+      if (without_loops && !region_.loses_order) region_.loses_order = mayLoseOrder(*lane_);
+      if (without_loops && !region_.loses_order && !isBeyondLoopVectoriser(*lane_, levels, shapes))
         return refuse(region_.stays_scalar ? not_faster : "it has no loops");
       if (!cost.pays()) return refuse(not_faster);
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
@@ -350,6 +349,13 @@ class RegionVectoriser {
 };
 
 }  // namespace
+
+unsigned vectorLanes(const Function& function, const llvm::TargetMachine& machine) {
+  const unsigned bits = machine.getTargetTransformInfo(function)
+                            .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
+                            .getFixedValue();
+  return std::max(4u, bits / 32);
+}
 
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode) {

@@ -17,6 +17,9 @@ enum class Vectorising : uint8_t {
 // Code of more instructions stays scalar.
 inline constexpr size_t most_instructions = 3000;
 
+// How many numbers of 32 bits a vector has.
+unsigned vectorLanes(const llvm::Function& function, const llvm::TargetMachine& machine);
+
 // Gives the regions of `split` their vector forms.
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/lane_order.h"
 #include "compiler/passes/scalarise_lanes.h"
 
 namespace weft::test {
@@ -87,6 +88,10 @@ std::vector<KernelInfo> describeKernels(const llvm::Module& module) {
     if (function.getCallingConv() != llvm::CallingConv::SPIR_KERNEL) continue;
     kernels.emplace_back();
     kernels.back().name = function.getName().str();
+    if (const llvm::MDNode* required = function.getMetadata("reqd_work_group_size"))
+      for (unsigned d = 0; d < 3; ++d)
+        kernels.back().required_local_size[d] =
+            llvm::mdconst::extract<llvm::ConstantInt>(required->getOperand(d))->getZExtValue();
     for (const llvm::Argument& argument : function.args()) {
       llvm::Type* by_value = argument.getParamByValType();
       llvm::Type* type = by_value ? by_value : argument.getType();
@@ -100,6 +105,7 @@ std::vector<KernelInfo> describeKernels(const llvm::Module& module) {
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   compiler::Analyses analyses(machine);
   compiler::scalariseLanes(analyses.builder);
+  compiler::keepLaneOrder(analyses.builder);
   analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
       .run(module, analyses.modules);
 }
@@ -156,8 +162,8 @@ const KernelInfo& Program::info(const std::string& kernel) const {
   fail("no kernel " + kernel);
 }
 
-void Program::run(const std::string& kernel, const NdRange& range,
-                  std::vector<Argument> arguments) const {
+void Program::run(const std::string& kernel, const NdRange& range, std::vector<Argument> arguments,
+                  const port::GroupBox* part) const {
   const KernelInfo& description = info(kernel);
   uint64_t local_bytes = llvm::alignTo(description.local_bytes, 128);
   for (Argument& argument : arguments)
@@ -181,6 +187,7 @@ void Program::run(const std::string& kernel, const NdRange& range,
   port::LaunchRecord record = recordOf(range);
   port::GroupBox box;
   for (int d = 0; d < 3; ++d) box.end[d] = record.group_count[d];
+  if (part) box = *part;
   symbol->toPtr<port::CpuKernelEntry>()(pointers.data(), &record, &box, local.get(),
                                         context_bytes ? context.get() : nullptr);
   for (uint64_t i = local_bytes; i < llvm::alignTo(local_bytes + 1, 128); ++i)

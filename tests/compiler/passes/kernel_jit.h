@@ -64,7 +64,9 @@ class Program {
     return a;
   }
 
-  void run(const std::string& kernel, const NdRange& range, std::vector<Argument> arguments) const;
+  // All groups, or those of `part`.
+  void run(const std::string& kernel, const NdRange& range, std::vector<Argument> arguments,
+           const port::GroupBox* part = nullptr) const;
   const KernelInfo& info(const std::string& kernel) const;
 
  private:

@@ -1,0 +1,18 @@
+// Entries of a kernel's other forms, called by its own where they suit.
+#pragma once
+
+#include <cstdint>
+
+#include <llvm/IR/Function.h>
+
+namespace weft::compiler {
+
+// Has work-groups that are long enough in dimension 1 run by `turned`, the entry of the kernel's
+// turned body (turned_body.h).
+void addTurned(llvm::Function& entry, llvm::Function& turned);
+
+// Has whole pairs of neighbouring groups that are so long in dimension 0, or of any length if that
+// is 0, run by `joint`, the entry of the kernel's joint body (joint_groups.h).
+void addJoint(llvm::Function& entry, llvm::Function& joint, uint64_t row_length);
+
+}  // namespace weft::compiler
