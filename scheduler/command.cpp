@@ -206,7 +206,7 @@ void Command::settle(cl_int status) noexcept {
   const auto tickets = State::of(context()).tickets().lock();
   const Claim& claim = resolution_->claim;
   const bool done = status == CL_COMPLETE || (submitted_ && ranDespite(status));
-  const bool lost = submitted_ && !done;
+  const bool lost = submitted_ && !done && !neverBegan();
   for (const Access& access : resolution_->accesses) {
     if (!access.writes) continue;
     Residency& residency = Residency::of(*access.object);

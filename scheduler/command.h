@@ -80,6 +80,16 @@ class Command : public Event, protected port::Operation {
   // Has its work been done as far as its device was to do it, although it ends with this failure?
   virtual bool ranDespite(cl_int) const { return false; }
   // Somebody looks at when the device began and ended it.
+  // Can it do its work in another way, now that it failed so and nothing of it has begun?
+  virtual bool hasAnotherWay(cl_int) noexcept { return false; }
+  // Does so. All that was ahead of it has ended, and what it had claimed, if anything, under that
+  // ticket was given up. It is ready again with the end of what it then waits for.
+  virtual void goAnotherWay(std::optional<uint64_t>) noexcept {}
+  // Under which it claims instead of one of its own: that of a command which is waited for in its
+  // place, and would wait for whom it found in its way.
+  virtual std::optional<uint64_t> inheritedTicket() const { return std::nullopt; }
+  // Has it failed before anything of its work began, although it was submitted?
+  virtual bool neverBegan() const { return false; }
   virtual bool isMeasured() const { return queue() && queue()->profiling(); }
   // Operations of other streams are going to run behind this very one: as behind transfers, and
   // what other commands are made of.

@@ -7,6 +7,7 @@
 
 #include "core/device.h"
 #include "core/error.h"
+#include "core/reaper.h"
 #include "profiling/clock.h"
 #include "scheduler/device_family_parts.h"
 
@@ -23,63 +24,57 @@ constexpr uint64_t most_journal_bytes = 32 << 20,
 // Of any family's last round.
 std::atomic<uint32_t> rounds{0};
 
-void refuse(port::Operation& operation, port::OperationStatus status) noexcept {
-  const port::Nanoseconds time = profiling::now();
-  if (operation.wants_start) operation.started(time);
-  operation.finished(status, time, time);
-}
-
 }  // namespace
-
-bool FamilyTurns::enter(DeviceFamily& family) noexcept {
-  const auto line = line_.lock();
-  if (line->running < most_running) {
-    ++line->running;
-    return true;
-  }
-  DeviceFamily*& place = line->last ? line->last->next_in_line_ : line->first;
-  place = line->last = &family;
-  return false;
-}
-
-DeviceFamily* FamilyTurns::leave() noexcept {
-  const auto line = line_.lock();
-  DeviceFamily* const next = line->first;
-  if (!next) {
-    --line->running;
-    return nullptr;
-  }
-  line->first = next->next_in_line_;
-  if (!line->first) line->last = nullptr;
-  return next;
-}
 
 void DeviceFamily::run(port::Operation& whole, const DeviceKernel& code, Streams streams,
                        FamilyTurns& turns) noexcept try {
   DeviceFamily* family = new DeviceFamily(whole, code, streams, turns);
   if (!turns.enter(*family)) return;
-  beginAll(family);
+  goOnAll(family);
 } catch (...) {
   refuse(whole, currentFailure());
 }
 
 DeviceFamily* DeviceFamily::begin() noexcept {
-  try {
-    start();
-  } catch (...) {
-    const cl_int failure = currentFailure();
-    port::Operation& whole = whole_;
-    // The turns go with what `whole` belongs to.
-    DeviceFamily* const next = turns_.leave();
-    release();
-    refuse(whole, failure);
-    return next;
-  }
+  for (bool again = false; !began_; again = true) try {
+      start();
+      began_ = true;
+    } catch (...) {
+      const cl_int failure = currentFailure();
+      forgetStart();
+      const bool starves = failure == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+      if (starves && turns_.waitForMemory(*this)) return nullptr;
+      // Those that it would have waited for may have given theirs back just now.
+      if (!starves || again) return refuseToBegin(failure);
+    }
   return proceed(Lock(mutex_));
 }
 
-void DeviceFamily::beginAll(DeviceFamily* first) noexcept {
-  while (first) first = first->begin();
+DeviceFamily* DeviceFamily::refuseToBegin(cl_int failure) noexcept {
+  port::Operation& whole = whole_;
+  // The turns go with what `whole` belongs to.
+  DeviceFamily* const next = turns_.leave();
+  release();
+  refuse(whole, failure);
+  return next;
+}
+
+// Plays the round that there was no memory for.
+DeviceFamily* DeviceFamily::goOn() noexcept {
+  Lock lock(mutex_);
+  orders_.plays = true;
+  return proceed(std::move(lock));
+}
+
+void DeviceFamily::goOnAll(DeviceFamily* first) noexcept {
+  while (first) {
+    DeviceFamily* const rest = std::exchange(first->next_in_line_, nullptr);
+    DeviceFamily* more = first->began_ ? first->goOn() : first->begin();
+    DeviceFamily** end = &more;
+    while (*end) end = &(*end)->next_in_line_;
+    *end = rest;
+    first = more;
+  }
 }
 
 DeviceFamily::DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams,
@@ -102,9 +97,24 @@ void DeviceFamily::start() {
   describeKernels();
   default_queue_ = numberOf(launch.default_queue);
   takeArguments(launch);
-  allocateJournal();
+  memory_ = allocateJournal();
   round_ = {root_.get()};
   openRound();
+}
+
+// Nothing of it was submitted.
+void DeviceFamily::forgetStart() noexcept {
+  orders_ = {};
+  steps_.clear();
+  last_step_ = nullptr;
+  in_flight_ = round_left_ = 0;
+  round_.clear();
+  root_->images = nullptr;
+  root_->words.clear();
+  memory_ = nullptr;
+  blocks_.clear();
+  facts_.clear();
+  queues_.clear();
 }
 
 void DeviceFamily::describeKernels() {
@@ -167,7 +177,8 @@ void DeviceFamily::takeArguments(const port::Launch& whole) {
   }
   if (!images.empty()) {
     const auto bytes = std::as_bytes(std::span(images));
-    root_->images = upload({bytes.begin(), bytes.end()});
+    root_->images =
+        upload({bytes.begin(), bytes.end()}, device_.allocate(bytes.size(), family_alignment));
     uint64_t address = root_->images->memory->deviceAddress();
     for (port::LaunchArgument& argument : root_->arguments)
       if (argument.kind == ArgumentKind::image)
@@ -179,16 +190,16 @@ void DeviceFamily::takeArguments(const port::Launch& whole) {
   root_->work = launch;
 }
 
-void DeviceFamily::allocateJournal() {
+// A small one rather than none, where no other family has memory that it is about to give back.
+std::unique_ptr<port::Memory> DeviceFamily::allocateJournal() const {
   uint64_t bytes = 0;
   for (const port::DeviceQueue* queue : queues_) bytes += queue->bytes();
   bytes = std::min(bytes + spare_journal_bytes, most_journal_bytes);
-  while (!memory_) try {
-      memory_ = device_.allocate(bytes, sizeof(uint64_t));
+  for (;;) try {
+      return device_.allocate(bytes, sizeof(uint64_t));
     } catch (const Error&) {
-      if ((bytes /= 2) < least_journal_bytes) throw;
+      if ((bytes /= 2) < least_journal_bytes || !turns_.isOnlyOne()) throw;
     }
-  journal_ = std::make_unique<JournalCopy>(memory_->deviceAddress(), bytes);
 }
 
 void DeviceFamily::ended(Kernel& kernel, port::OperationStatus status, port::Nanoseconds start,
@@ -205,10 +216,11 @@ void DeviceFamily::ended(Kernel& kernel, port::OperationStatus status, port::Nan
   } else if (--round_left_ == 0) {
     endOfRound();
   }
-  beginAll(proceed(std::move(lock)));
+  goOnAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::stepped(Step& step, port::OperationStatus status) noexcept {
+  const RuntimeScope scope;
   {
     std::shared_ptr<Step> own, before;  // may be the last to hold their memory
     const Lock lock(mutex_);
@@ -221,7 +233,7 @@ void DeviceFamily::stepped(Step& step, port::OperationStatus status) noexcept {
   }
   Lock lock(mutex_);
   --in_flight_;
-  beginAll(proceed(std::move(lock)));
+  goOnAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::wasRead(port::OperationStatus status) noexcept {
@@ -229,18 +241,17 @@ void DeviceFamily::wasRead(port::OperationStatus status) noexcept {
   --in_flight_;
   reading_->status = status;
   if (--round_left_ == 0) endOfRound();
-  beginAll(proceed(std::move(lock)));
+  goOnAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::endOfRound() noexcept {
-  Freed freed;
   port::OperationStatus failure = reading_->status;
   for (const Kernel* kernel : round_) failure = std::min(failure, kernel->status);
   try {
     if (failure == 0 && reading_->is_first) {
-      require(journal_->isOwn(), CL_OUT_OF_RESOURCES, "the journal is another one");
-      if (const auto rest = journal_->secondPart(); !rest.empty()) {
-        reading_->prepare(*memory_, journal_->offsetOf(rest), rest);
+      require(journal_.isOwn(), CL_OUT_OF_RESOURCES, "the journal is another one");
+      if (const auto rest = journal_.secondPart(); !rest.empty()) {
+        reading_->prepare(*memory_, journal_.offsetOf(rest), rest);
         reading_->is_first = false;
         round_left_ = 1;
         ++in_flight_;
@@ -248,11 +259,22 @@ void DeviceFamily::endOfRound() noexcept {
         return;
       }
     }
-    // What is left of a kernel that failed may be anything.
-    if (failure == 0) play(freed);
   } catch (...) {
     failure = currentFailure();
   }
+  // What is left of a kernel that failed may be anything.
+  orders_.plays = failure == 0;
+  if (failure < 0) closeRound(failure);
+}
+
+// `failure`: of reading it, or of having memory for it.
+void DeviceFamily::closeRound(cl_int failure) noexcept {
+  Freed freed;
+  if (failure == 0) try {
+      play(freed);
+    } catch (...) {
+      failure = currentFailure();
+    }
   if (failure < 0) outermost().fail(failure);
   // What they asked for is lost, to those that ran well, too.
   for (Kernel* kernel : std::exchange(round_, {}))
@@ -270,7 +292,7 @@ void DeviceFamily::gather(Freed& freed) noexcept {
       EnqueuedCommand*& list = child.writes ? next_round_ : orders_.kernels;
       child.after = std::exchange(list, &child);
     }
-    if (round_left_ != 0 || !next_round_) return;
+    if (!round_.empty() || !next_round_) return;
     cl_int failure = CL_SUCCESS;
     try {
       for (const EnqueuedCommand* command = next_round_; command; command = command->after)
@@ -305,10 +327,11 @@ void DeviceFamily::openRound() {
   head.round = rounds.fetch_add(1, std::memory_order_relaxed) + 1;
   head.local_memory_bytes = device.local_memory_bytes;
   std::ranges::copy(device.max_work_item_sizes, head.max_items);
-  journal_->begin(head, room, facts_, events);
-  const auto tables = journal_->tables();
+  require(memory_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "no journal");
+  journal_.begin(*memory_, head, room, facts_, events);
+  const auto tables = journal_.tables();
   addStep<Upload>(nullptr, *memory_, std::vector(tables.begin(), tables.end()));
-  reading_->prepare(*memory_, 0, journal_->firstPart());
+  reading_->prepare(*memory_, 0, journal_.firstPart());
   reading_->is_first = true;
   reading_->status = 0;
   for (size_t i = 0; i < round_.size(); ++i)
@@ -340,8 +363,8 @@ std::vector<port::JournalEvent> DeviceFamily::knownEvents() {
   return result;
 }
 
-std::shared_ptr<DeviceFamily::Upload> DeviceFamily::upload(std::vector<std::byte> bytes) {
-  auto memory = device_.allocate(bytes.size(), family_alignment);
+std::shared_ptr<DeviceFamily::Upload> DeviceFamily::upload(std::vector<std::byte> bytes,
+                                                           std::unique_ptr<port::Memory> memory) {
   port::Memory& target = *memory;
   return addStep<Upload>(std::move(memory), target, std::move(bytes));
 }
@@ -350,100 +373,6 @@ void DeviceFamily::writeProfile(uint64_t address, DeviceEvent::Profile profile) 
   addStep<ProfileWriting>(profile_writer_, address, profile);
 } catch (...) {
   outermost().fail(currentFailure());
-}
-
-DeviceFamily* DeviceFamily::proceed(Lock lock) noexcept {
-  if (submitting_) return nullptr;
-  submitting_ = true;
-  retain();
-  while (!orders_.empty()) {
-    const bool alone = isAlone(orders_);
-    const Orders orders = std::exchange(orders_, {});
-    const std::shared_ptr<Step> last_step = last_step_;
-    lock.unlock();
-    submit(orders, last_step, alone);
-    lock.lock();
-  }
-  submitting_ = false;
-  const bool finished = isOver() && in_flight_ == 0;
-  port::Operation& whole = whole_;
-  FamilyTurns& turns = turns_;
-  const port::OperationStatus status = outermost().status;
-  const port::Nanoseconds start = root_->start, end = root_->end;
-  // The device may be gone before another thread that is on its way out here is.
-  auto memory = finished ? std::move(memory_) : nullptr;
-  auto root = finished ? std::move(root_) : nullptr;
-  lock.unlock();
-  release(finished ? 2 : 1);  // run()'s, too
-  if (!finished) return nullptr;
-  memory.reset();
-  root.reset();
-  DeviceFamily* const next = turns.leave();
-  whole.finished(status, start, end);
-  return next;
-}
-
-// One kernel, and nothing of the family beside it: then the order of the queue's stream is that of
-// the operations, and whoever waits for the queue sees to it.
-bool DeviceFamily::isAlone(const Orders& orders) const noexcept {
-  if (&streams_.own == &streams_.others || orders.reads) return false;
-  const bool one_leaf = orders.kernels && !orders.kernels->after;
-  const bool one_writer = orders.opens_round && round_.size() == 1;
-  const size_t operations = orders.steps.size() + one_leaf + 2 * one_writer;
-  return one_leaf != one_writer && in_flight_ == operations;
-}
-
-void DeviceFamily::submit(const Orders& orders, const std::shared_ptr<Step>& last_step,
-                          bool alone) noexcept {
-  port::Stream& stream = alone ? streams_.own : streams_.others;
-  for (const auto& step : orders.steps) {
-    const port::Operation* const before = step->before.get();
-    if (before) step->behind = {&before, 1};
-    step->observed = !alone;
-    stream.submit(*step);
-    broken_ |= step->refused.load(std::memory_order_relaxed);
-  }
-  const port::Operation* const last = last_step.get();
-  // What a kernel finds there would be anything.
-  const auto start = [&](Kernel& kernel) {
-    if (last) kernel.behind = {&last, 1};
-    if (broken_)
-      refuse(kernel, CL_OUT_OF_RESOURCES);
-    else
-      stream.submit(kernel);
-  };
-  Freed kernels{.ready = orders.kernels};
-  for (EnqueuedCommand* command = kernels.takeReady(); command;)
-    start(static_cast<Child&>(*std::exchange(command, command->after)));
-  if (orders.opens_round) {
-    for (Kernel* kernel : round_) {
-      kernel->observed = !alone;
-      kernel->awaited = true;
-      start(*kernel);
-    }
-    if (broken_)
-      refuse(*reading_, CL_OUT_OF_RESOURCES);
-    else
-      read(stream);
-  } else if (orders.reads) {
-    reading_->behind = {};
-    stream.submit(*reading_);
-  }
-}
-
-// Behind the round's kernels: in each lane the last one is behind the others.
-void DeviceFamily::read(port::Stream& stream) noexcept {
-  last_.clear();
-  for (const Kernel* kernel : round_) {
-    const auto same = std::ranges::find(
-        last_, kernel->place.lane, [](const port::Operation* other) { return other->place.lane; });
-    if (same == last_.end())
-      last_.push_back(kernel);
-    else if ((*same)->place.number < kernel->place.number)
-      *same = kernel;
-  }
-  reading_->behind = last_;
-  stream.submit(*reading_);
 }
 
 }  // namespace weft

@@ -35,7 +35,8 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   };
 
   // Runs the launch that `whole` is, and all that comes of it, when it is its turn. The code, the
-  // streams and the turns outlive whole.finished(), and whoever calls that holds no lock.
+  // streams and the turns outlive whole.finished(), and whoever calls that holds no lock. One that
+  // could not begin is `refused`.
   static void run(port::Operation& whole, const DeviceKernel& code, Streams streams,
                   FamilyTurns& turns) noexcept;
 
@@ -55,9 +56,11 @@ class DeviceFamily final : public Object, EnqueuedCommands {
     EnqueuedCommand* kernels = nullptr;  // that do not enqueue, the newest first
     bool opens_round = false;            // the kernels of `round_`, and the reading
     bool reads = false;                  // on
+    bool plays = false;                  // what was read, once there is memory for it
 
-    bool empty() const { return steps.empty() && !kernels && !opens_round && !reads; }
+    bool empty() const { return steps.empty() && !kernels && !opens_round && !reads && !plays; }
   };
+  enum class Memory : uint8_t { there, missing, awaited };
 
   DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams,
                FamilyTurns& turns);
@@ -66,15 +69,18 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   port::Nanoseconds now() const noexcept override;
   void writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept override;
 
-  // These give the family that may begin because this one is over, which then is gone.
+  // These give the families that go on because this one is over, which then is gone.
   [[nodiscard]] DeviceFamily* begin() noexcept;
-  static void beginAll(DeviceFamily* first) noexcept;
+  [[nodiscard]] DeviceFamily* refuseToBegin(cl_int failure) noexcept;
+  [[nodiscard]] DeviceFamily* goOn() noexcept;
+  static void goOnAll(DeviceFamily* first) noexcept;
 
   // --- before anything runs; they throw ---
   void start();
   void describeKernels();
   void takeArguments(const port::Launch& whole);
-  void allocateJournal();
+  std::unique_ptr<port::Memory> allocateJournal() const;
+  void forgetStart() noexcept;
 
   size_t largestGroup(uint32_t kernel) const;
   uint32_t numberOf(port::DeviceQueue* queue);
@@ -89,6 +95,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   void openRound();  // throws
   std::vector<port::JournalEvent> knownEvents();
   void endOfRound() noexcept;
+  void closeRound(cl_int failure) noexcept;
   void play(Freed& freed);
   void place(const JournalEntry& entry, const std::shared_ptr<Upload>& blocks, size_t offset,
              Freed& freed);
@@ -100,9 +107,8 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   void takeHandles(uint64_t number, int32_t handles);
   void takeOver(uint64_t number, int32_t status, uint64_t profile, Freed& freed);
   void gather(Freed& freed) noexcept;
-  std::shared_ptr<Upload> uploadBlocks(std::span<const JournalEntry> entries);
-  // Into memory of its own.
-  std::shared_ptr<Upload> upload(std::vector<std::byte> bytes);
+  std::shared_ptr<Upload> upload(std::vector<std::byte> bytes,
+                                 std::unique_ptr<port::Memory> memory);
   template <class T, class... Arguments>
   std::shared_ptr<T> addStep(Arguments&&... arguments);
 
@@ -113,6 +119,11 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   bool isAlone(const Orders& orders) const noexcept;
   void submit(const Orders& orders, const std::shared_ptr<Step>& last_step, bool alone) noexcept;
   void read(port::Stream& stream) noexcept;
+
+  // --- by who submits, without the lock ---
+  Memory takeMemory(cl_int& failure) noexcept;
+  static std::vector<std::byte> blocksOf(std::span<const JournalEntry> entries);
+  static void giveBack(std::shared_ptr<Upload> spent) noexcept;
 
   port::Operation& whole_;
   const DeviceKernel& code_;
@@ -125,12 +136,19 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   std::vector<port::DeviceQueue*> queues_;
   uint32_t default_queue_ = 0;
   uint32_t profile_writer_ = 0;           // index of the kernel
-  std::unique_ptr<port::Memory> memory_;  // the journal
+  std::unique_ptr<port::Memory> memory_;  // the journal's; null while the family waits for memory
   std::unique_ptr<Root> root_;
   std::unique_ptr<Reading> reading_;
 
+  bool began_ = false;
+  // What a round asks for, until it is played.
+  std::vector<JournalEntry> requests_;
+  std::vector<std::byte> block_bytes_;
+  std::unique_ptr<port::Memory> block_memory_;
+
   std::mutex mutex_;
-  std::unique_ptr<JournalCopy> journal_;
+  JournalCopy journal_;
+  std::shared_ptr<Upload> spent_;             // that nothing uses any more
   std::map<uint64_t, uint64_t> numbers_;      // of events: the kernels', our own
   std::vector<std::shared_ptr<Step>> steps_;  // that have not ended
   std::shared_ptr<Step> last_step_;           // unless that has ended; it is behind the others
@@ -141,7 +159,8 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   Orders orders_;
   bool submitting_ = false;                   // some thread
   std::vector<const port::Operation*> last_;  // that thread's; room for the round's kernels
-  bool broken_ = false;  // that thread's: something that kernels need did not get to the device
+  // That thread's: something that kernels need did not get to the device.
+  bool broken_ = false;
 };
 
 }  // namespace weft

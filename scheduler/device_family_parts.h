@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "profiling/clock.h"
 #include "scheduler/device_family.h"
 
 namespace weft {
@@ -19,6 +20,14 @@ inline cl_int currentFailure() noexcept try { throw; } catch (const Error& error
   return error.code();
 } catch (...) {
   return CL_OUT_OF_HOST_MEMORY;
+}
+
+// The operation does not begin.
+inline void refuse(port::Operation& operation, port::OperationStatus status) noexcept {
+  const port::Nanoseconds time = profiling::now();
+  operation.refused.store(true, std::memory_order_relaxed);
+  if (operation.wants_start) operation.started(time);
+  operation.finished(status, time, time);
 }
 
 struct DeviceFamily::Kernel : port::Operation {
@@ -61,7 +70,7 @@ struct DeviceFamily::Child final : Kernel, EnqueuedCommand {
       : Kernel(family), queue(own_queue), room(bytes) {
     queue.takeAnyway(room);
   }
-  ~Child() override { queue.give(room); }
+  ~Child() override;
   bool hasWork() const noexcept override { return !std::holds_alternative<std::monostate>(work); }
   CommandScope& scope() noexcept override { return *within; }
   EnqueuedCommand* command() noexcept override { return this; }
@@ -103,7 +112,16 @@ struct DeviceFamily::Upload final : Step {
 
   const std::unique_ptr<port::Memory> memory;  // null: it is somebody else's
   const std::vector<std::byte> bytes;
+  std::shared_ptr<Upload> spent_before;  // DeviceFamily::spent_
 };
+
+// Under the family's lock. Whose blocks it was the last to have goes later.
+inline DeviceFamily::Child::~Child() {
+  queue.give(room);
+  if (!block || block.use_count() != 1) return;
+  block->spent_before = std::move(family.spent_);
+  family.spent_ = std::move(block);
+}
 
 // What capture_event_profiling_info() promised, written by the device: only it knows where any
 // address of a kernel's leads.

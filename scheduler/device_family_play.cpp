@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "core/geometry.h"
 #include "scheduler/device_family_parts.h"
@@ -21,10 +22,10 @@ size_t alignUp(size_t at, size_t alignment) { return (at + alignment - 1) / alig
 }  // namespace
 
 void DeviceFamily::play(Freed& freed) {
-  std::vector<JournalEntry> entries;
-  JournalEntry entry;
-  for (size_t at = 0; journal_->next(at, entry);) entries.push_back(entry);
-  const std::shared_ptr<Upload> blocks = uploadBlocks(entries);
+  const std::vector<JournalEntry> entries = std::exchange(requests_, {});
+  // Null: there are none.
+  const std::shared_ptr<Upload> blocks =
+      block_memory_ ? upload(std::exchange(block_bytes_, {}), std::move(block_memory_)) : nullptr;
   size_t at = 0;
   for (const JournalEntry& request : entries) {
     at = alignUp(at, alignmentOf(request));
@@ -37,11 +38,11 @@ void DeviceFamily::play(Freed& freed) {
     takeOver(record->event, user ? record->value : port::journal_event_open, record->profile,
              freed);
   }
-  for (const port::JournalEvent& event : journal_->events())
+  for (const port::JournalEvent& event : journal_.events())
     takeOver(event.number, event.status, event.profile[0] == 0 ? event.profile[1] : 0, freed);
   for (const JournalEntry& request : entries)
     takeHandles(request.record->event, request.record->handles);
-  for (const port::JournalEvent& event : journal_->events())
+  for (const port::JournalEvent& event : journal_.events())
     takeHandles(event.number, event.handles);
 }
 
@@ -51,15 +52,14 @@ void DeviceFamily::takeOver(uint64_t number, int32_t status, uint64_t profile, F
   captureProfiling(known(number), profile);
 }
 
-// Null: there are none.
-std::shared_ptr<DeviceFamily::Upload> DeviceFamily::uploadBlocks(
-    std::span<const JournalEntry> entries) {
+// As they lie in the device's memory.
+std::vector<std::byte> DeviceFamily::blocksOf(std::span<const JournalEntry> entries) {
   std::vector<std::byte> bytes;
   for (const JournalEntry& entry : entries) {
     bytes.resize(alignUp(bytes.size(), alignmentOf(entry)));
     bytes.insert(bytes.end(), entry.block.begin(), entry.block.end());
   }
-  return bytes.empty() ? nullptr : upload(std::move(bytes));
+  return bytes;
 }
 
 void DeviceFamily::place(const JournalEntry& entry, const std::shared_ptr<Upload>& blocks,

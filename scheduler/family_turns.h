@@ -11,7 +11,8 @@ namespace weft {
 
 class DeviceFamily;
 
-// Thread-safe. No family waits for another one once it has begun, so nobody waits in a circle.
+// Thread-safe. Families may wait for memory that others have, even such that have begun, as long as
+// one of those does not: so nobody waits in a circle.
 class FamilyTurns {
  public:
   // As much as backends keep of memory that was given back.
@@ -19,15 +20,30 @@ class FamilyTurns {
 
   // False: it has to wait, until leave() gives it.
   bool enter(DeviceFamily& family) noexcept;
-  // One that had begun is over. Who is to begin in its place, if anybody waits: the caller sees to
-  // that.
+  // One that had its turn is over. Who is to go on for that: those that wait for memory, and who
+  // gets its turn. The caller sees to them, one after the other (DeviceFamily::next_in_line_).
   DeviceFamily* leave() noexcept;
+  // There was no memory for one that has its turn. False: nobody else has one who could give any
+  // back. Else it waits for leave() to give it, and keeps its turn.
+  bool waitForMemory(DeviceFamily& family) noexcept;
+  // Does nobody but the caller go on?
+  bool isOnlyOne() const noexcept {
+    const auto line = line_.lock();
+    return line->running - line->starving == 1;
+  }
 
  private:
-  struct Line {
-    size_t running = 0;
+  struct List {
     DeviceFamily* first = nullptr;
     DeviceFamily* last = nullptr;
+
+    void push(DeviceFamily& family) noexcept;
+    DeviceFamily* pop() noexcept;
+  };
+  struct Line {
+    size_t running = 0;  // the starving ones among them
+    size_t starving = 0;
+    List waiting, starved;
   };
   Guarded<Line, BriefMutex> line_;
 };

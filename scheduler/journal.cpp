@@ -21,22 +21,25 @@ size_t append(std::vector<std::byte>& bytes, std::span<const T> table) {
 
 }  // namespace
 
-void JournalCopy::begin(port::JournalHead head, std::span<const port::JournalQueue> queues,
+void JournalCopy::begin(const port::Memory& memory, port::JournalHead head,
+                        std::span<const port::JournalQueue> queues,
                         std::span<const port::JournalKernel> kernels,
                         std::span<const port::JournalEvent> events) {
+  const uint64_t address = memory.deviceAddress();
+  capacity_ = memory.size();
   bytes_.resize(sizeof head);
   round_ = head.round;
   head.queue_count = static_cast<uint32_t>(queues.size());
-  head.queues = address_ + append(bytes_, queues);
+  head.queues = address + append(bytes_, queues);
   head.kernel_count = static_cast<uint32_t>(kernels.size());
-  head.kernels = address_ + append(bytes_, kernels);
+  head.kernels = address + append(bytes_, kernels);
   head.event_count = static_cast<uint32_t>(events.size());
   events_at_ = append(bytes_, events);
   event_count_ = events.size();
-  head.events = address_ + events_at_;
+  head.events = address + events_at_;
   tables_bytes_ = bytes_.size();
   if (tables_bytes_ >= capacity_) throw std::bad_alloc();
-  head.records = address_ + tables_bytes_;
+  head.records = address + tables_bytes_;
   head.capacity = static_cast<uint32_t>((capacity_ - tables_bytes_) / unit);
   std::memcpy(bytes_.data(), &head, sizeof head);
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/ports/device.h"
 #include "core/ports/journal.h"
 
 namespace weft {
@@ -20,11 +21,10 @@ struct JournalEntry {
 
 class JournalCopy {
  public:
-  // Of a journal that takes `bytes` of the device's memory at `address`.
-  JournalCopy(uint64_t address, uint64_t bytes) : address_(address), capacity_(bytes) {}
-
-  // What `head` does not say yet, the tables say. Throws std::bad_alloc.
-  void begin(port::JournalHead head, std::span<const port::JournalQueue> queues,
+  // Of a journal in that memory. What `head` does not say yet, the tables say. Throws
+  // std::bad_alloc.
+  void begin(const port::Memory& memory, port::JournalHead head,
+             std::span<const port::JournalQueue> queues,
              std::span<const port::JournalKernel> kernels,
              std::span<const port::JournalEvent> events);
   // To be copied to the device before kernels run.
@@ -46,8 +46,7 @@ class JournalCopy {
  private:
   size_t recordBytes() const;
 
-  const uint64_t address_;
-  const uint64_t capacity_;
+  uint64_t capacity_ = 0;
   std::vector<std::byte> bytes_;
   size_t tables_bytes_ = 0;
   size_t events_at_ = 0, event_count_ = 0;

@@ -96,6 +96,9 @@ class FamilyLaunch final : public LaunchCommand {
  private:
   // Its end is the host's to tell.
   bool isDeviceWork() const override { return false; }
+  bool neverBegan() const override {
+    return port::Operation::refused.load(std::memory_order_relaxed);
+  }
   void submitTo(port::Stream& own) noexcept override {
     port::Stream& others = queue()->outOfOrder() ? own : *others_;
     FamilyTurns& turns = State::of(context()).familyTurns(device());

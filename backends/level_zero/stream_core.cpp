@@ -1,17 +1,12 @@
 #include "backends/level_zero/stream_core.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "backends/level_zero/module.h"
-#include "core/reaper.h"
 
 namespace weft::level_zero {
 namespace {
 
-// How long the thread looks before it sleeps.
-constexpr port::Nanoseconds spin_ns = 30'000;
 // Operations that nobody observes hold memory until their end is told.
 constexpr uint64_t most_unmarked = 64;
 
@@ -54,8 +49,9 @@ StreamCore::Befores StreamCore::ahead(const port::Operation& operation) noexcept
   Befores before;
   for (const port::Operation* each : operation.behind) {
     auto* const core = static_cast<StreamCore*>(each->place.lane);
-    if (core != this && !core->hasEnded(each->place.number))
-      before.push_back(core->lend(each->place.number));
+    const uint64_t number = each->place.number;
+    if (core != this && (!core->hasEnded(number) || core->mayRun(number)))
+      before.push_back(core->lend(number));
   }
   return before;
 }
@@ -66,17 +62,32 @@ StreamCore::Before StreamCore::lend(uint64_t sequence) noexcept {
   const std::lock_guard ordered(submitting_);
   if (appended_ < sequence) return before;
   if (marked_ < sequence) closeBatch();
+  const auto tells = [&](const Mark& mark) {
+    return mark.sequence >= sequence && (mark.result == ZE_RESULT_NOT_READY || !mayRun(sequence));
+  };
+  if (std::ranges::none_of(queue_.lock()->marks, tells) && mayRun(sequence)) addMark();
   const auto locked = queue_.lock();
   if (readsUpTo(sequence)) return before;
-  const auto mark = std::ranges::find_if(
-      locked->marks, [&](const Mark& each) { return each.sequence >= sequence; });
+  const auto mark = std::ranges::find_if(locked->marks, tells);
   if (mark == locked->marks.end() || mark->result != ZE_RESULT_NOT_READY) return before;
   if (!mark->shared) mark->shared = std::make_shared<SharedEvent>(context, mark->event);
   before.event = mark->shared;
   return before;
 }
 
+// Of those that no event is waited for, but the host has: does nobody know whether they ended?
+bool StreamCore::mayRun(const Befores& before) noexcept {
+  return std::ranges::any_of(
+      before, [](const Before& each) { return !each.event && each.core->mayRun(each.sequence); });
+}
+
 ze_result_t StreamCore::waitFor(const Befores& before) noexcept {
+  if (mayRun(before)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (unordered_) {
+    const ze_result_t result = barrier(nullptr);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    unordered_ = false;
+  }
   std::vector<ze_event_handle_t> events;
   for (const Before& each : before)
     if (each.event) events.push_back(each.event->get());
@@ -120,6 +131,7 @@ void StreamCore::append(port::Operation& operation, Befores before) noexcept {
   const bool told = operation.observed || operation.awaited || timed;
   if (recent && !told && flight.result == ZE_RESULT_SUCCESS) {
     flight.result = context->note(barrier(nullptr));
+    unordered_ = flight.result != ZE_RESULT_SUCCESS;
     return push(std::move(flight), nullptr);
   }
   const Mark mark = makeMark(flight.times);
@@ -169,7 +181,10 @@ StreamCore::Mark StreamCore::makeMark(uint64_t* times) noexcept {
   if (times && result == ZE_RESULT_SUCCESS)
     result = api.commandListAppendWriteGlobalTimestamp(transfers_.list(), times + 1, mark.event, 0,
                                                        nullptr);
-  if (context->note(result) != ZE_RESULT_SUCCESS) mark.result = result;
+  if (context->note(result) == ZE_RESULT_SUCCESS) return mark;
+  mark.result = result;
+  unordered_ = true;
+  if (context->usable() == ZE_RESULT_SUCCESS) untold_.store(appended_, std::memory_order_release);
   return mark;
 }
 
@@ -198,7 +213,10 @@ void StreamCore::flush() noexcept {
 }
 
 void StreamCore::closeBatch() noexcept {
-  if (marked_ == appended_) return;
+  if (marked_ != appended_) addMark();
+}
+
+void StreamCore::addMark() noexcept {
   const Mark mark = makeMark(nullptr);
   auto locked = queue_.lock();
   locked->marks.push_back(mark);
@@ -219,6 +237,8 @@ bool StreamCore::take(Flight& flight, ze_result_t& result) noexcept {
     const Mark mark = locked->marks.front();
     if (!reached(mark, locked->ended_result)) return false;
     ended_.store(mark.sequence, std::memory_order_release);
+    if (locked->ended_result == ZE_RESULT_SUCCESS && mark.sequence >= untold_.load())
+      untold_.store(0, std::memory_order_release);
     locked->marks.pop_front();
     marks_.fetch_sub(1, std::memory_order_relaxed);
     giveBack(mark, locked->ended_result);
@@ -384,103 +404,6 @@ void StreamCore::run() noexcept {
     while (completeOldest()) {
     }
   }
-}
-
-// Nothing is on the device, and nothing gets there while somebody waits.
-void StreamCore::performWaiting() noexcept {
-  while (completing_.exchange(true)) std::this_thread::yield();
-  port::Operation* operation = nullptr;
-  Befores before;
-  {
-    auto locked = queue_.lock();
-    if (locked->flights.empty() && !locked->waiting.empty()) {
-      operation = locked->waiting.front().operation;
-      before = std::move(locked->waiting.front().before);
-    }
-  }
-  if (operation) {
-    for (const Before& each : before) each.core->awaitEnd(each.sequence);
-    if (needsHost(operation->work))
-      performFirst(*operation);
-    else
-      appendWaiting();
-  }
-  completing_.store(false);
-}
-
-// Its thread tells of its ends.
-void StreamCore::awaitEnd(uint64_t sequence) const noexcept {
-  const port::Nanoseconds since = hostNow();
-  while (!hasEnded(sequence)) {
-    if (hostNow() < since + spin_ns)
-      __builtin_ia32_pause();
-    else
-      std::this_thread::sleep_for(std::chrono::nanoseconds(spin_ns));
-  }
-}
-
-void StreamCore::performFirst(port::Operation& operation) noexcept {
-  const port::Nanoseconds start = hostNow();
-  if (operation.wants_start) operation.started(start);
-  const bool noted = context->driver->native_images;
-  if (noted) noteWritesBegin(operation.work, transfers_.writer());
-  const port::OperationStatus status = perform(operation.work);
-  if (noted) noteWritesEnd(operation.work, transfers_.writer());
-  const port::Nanoseconds end = last_end_ = hostNow();
-  {
-    const std::lock_guard ordered(submitting_);
-    queue_.lock()->waiting.pop_front();
-    queued_.fetch_sub(1, std::memory_order_relaxed);
-    appended_ = marked_ = operation.place.number;
-    ended_.store(operation.place.number, std::memory_order_release);
-  }
-  appendWaiting();
-  pending_.fetch_sub(1, std::memory_order_relaxed);
-  operation.finished(status, start, end);
-}
-
-port::OperationStatus StreamCore::perform(const port::Operation::Work& work) noexcept {
-  try {
-    if (const auto* call = std::get_if<port::HostCall>(&work)) {
-      const RuntimeScope scope;
-      call->function(call->user);
-      return 0;
-    }
-    check(context->usable(), "the device");
-    if (const auto* copy = std::get_if<port::Copy>(&work))
-      transfers_.perform(*copy);
-    else if (const auto* fill = std::get_if<port::Fill>(&work))
-      transfers_.perform(*fill);
-    else
-      transfers_.perform(std::get<port::Launch>(work));
-  } catch (const Error& error) {
-    return error.code();
-  } catch (const std::exception&) {
-    return CL_OUT_OF_HOST_MEMORY;
-  }
-  return 0;
-}
-
-bool StreamCore::canAppend(const Waiting& waiting) const noexcept {
-  return !needsHost(waiting.operation->work) &&
-         std::ranges::none_of(waiting.before, &Before::needsHost);
-}
-
-// Those that wait for nobody any more.
-void StreamCore::appendWaiting() noexcept {
-  const std::lock_guard ordered(submitting_);
-  for (;;) {
-    Waiting next;
-    {
-      auto locked = queue_.lock();
-      if (locked->waiting.empty() || !canAppend(locked->waiting.front())) break;
-      next = std::move(locked->waiting.front());
-      locked->waiting.pop_front();
-    }
-    append(*next.operation, std::move(next.before));
-    queued_.fetch_sub(1, std::memory_order_relaxed);
-  }
-  closeBatch();
 }
 
 void StreamCore::stop() noexcept {

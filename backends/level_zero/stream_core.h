@@ -50,6 +50,9 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   const Api& api;
 
  private:
+  // How long the thread looks before it sleeps.
+  static constexpr port::Nanoseconds spin_ns = 30'000;
+
   // What an operation is behind in another stream.
   struct Before {
     std::shared_ptr<StreamCore> core;
@@ -103,11 +106,16 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   bool hasEnded(uint64_t sequence) const noexcept {
     return ended_.load(std::memory_order_acquire) >= sequence && !readsUpTo(sequence);
   }
+  // It may be on the device still, where the event that was to tell so could not be had.
+  bool mayRun(uint64_t sequence) const noexcept {
+    return untold_.load(std::memory_order_acquire) >= sequence;
+  }
   bool readsUpTo(uint64_t sequence) const noexcept {
     return oldest_read_.load(std::memory_order_acquire) <= sequence;
   }
   Befores ahead(const port::Operation& operation) noexcept;
   Before lend(uint64_t sequence) noexcept;
+  static bool mayRun(const Befores& before) noexcept;
   ze_result_t waitFor(const Befores& before) noexcept;
   bool hold(port::Operation& operation, Befores& before) noexcept;
   void append(port::Operation& operation, Befores before) noexcept;
@@ -116,6 +124,7 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   ze_result_t barrier(ze_event_handle_t event) noexcept;
   Mark makeMark(uint64_t* times) noexcept;
   void closeBatch() noexcept;
+  void addMark() noexcept;
   void push(Flight&& flight, const Mark* mark) noexcept;
   void finishRead(const Flight& flight) noexcept;
   void settle(const Mark& mark, ze_result_t result) noexcept;
@@ -131,7 +140,7 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   void awaitOldest() noexcept;
   void performWaiting() noexcept;
   void awaitEnd(uint64_t sequence) const noexcept;
-  void performFirst(port::Operation& operation) noexcept;
+  void performFirst(port::Operation& operation, bool may_begin) noexcept;
   port::OperationStatus perform(const port::Operation::Work& work) noexcept;
   bool canAppend(const Waiting& waiting) const noexcept;
   void appendWaiting() noexcept;
@@ -145,11 +154,14 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   std::atomic<uint64_t> sequence_{0};
   uint64_t appended_ = 0;
   uint64_t marked_ = 0;
+  bool unordered_ = false;  // what is appended next may overlap with what was before: no barrier
   // Whoever sets it completes operations: one at a time, in their order.
   std::atomic<bool> completing_{false};
   Guarded<Queue> queue_;
   std::condition_variable changed_;
   std::atomic<uint64_t> ended_{0};  // on the device: the operations up to this one
+  std::atomic<uint64_t> untold_{
+      0};                           // told up to this one, by no event; 0: since an event told more
   std::atomic<size_t> pending_{0};  // submitted and not finished
   std::atomic<size_t> queued_{0};   // of those, the ones in `queue_`
   std::atomic<size_t> marks_{0};    // in `queue_`

@@ -72,6 +72,67 @@ TEST(LevelZeroStream, ListsComePastWhatFailedOperationsWaitFor) {
   run(*two, empty.whole());
 }
 
+// What is to tell that an operation has ended cannot be had, so it fails, and is on the device all
+// the same. What is behind it in another stream must not begin: it waits, or fails.
+TEST(LevelZeroStream, NothingBeginsBeforeWhatNobodyTellsOf) {
+  const auto backend = softwareLevelZero();
+  std::vector<port::Diagnostic> diagnostics;
+  const std::shared_ptr<port::Device> device = backend->discover(diagnostics).at(0);
+  const auto module = device->load(testImage(device->target()));
+  const auto memory = device->allocate(256, 128);
+  constexpr size_t flag = 128;
+  const auto launch = [&](const char* kernel, size_t at) {
+    TestLaunch result(*module, kernelIndex(kernel), 1);
+    result.memory(memory.get(), at);
+    return result;
+  };
+  std::atomic<int>& refused = softwareLevelZeroFaults()->signals.failing;
+  for (const int refusals : {1, 2}) {
+    const auto one = device->createStream(port::Order::in_order),
+               two = device->createStream(port::Order::in_order),
+               three = device->createStream(port::Order::in_order);
+    const auto run = [&](const port::Operation::Work& work) {
+      TestOperation operation(work);
+      three->submit(operation);
+      EXPECT_TRUE(operation.wait());
+      EXPECT_EQ(operation.status, 0);
+    };
+    port::Fill zeros;
+    zeros.memory = memory.get();
+    zeros.size = 256;
+    run(zeros);
+    const TestLaunch waits = launch("wait_flag", 0), sets = launch("set_flag", 0),
+                     marks = launch("set_flag", flag);
+    const auto marked = [&] {
+      uint32_t value = 0;
+      port::Copy copy;
+      copy.source.memory = memory.get();
+      copy.source.offset = flag;
+      copy.destination.host = reinterpret_cast<std::byte*>(&value);
+      copy.region = {sizeof value, 1, 1};
+      run(copy);
+      return value != 0;
+    };
+    TestOperation before(waits.whole()), after(marks.whole());
+    before.timed = before.wants_start = after.timed = after.wants_start = false;
+    before.awaited = true;
+    const port::Operation* const behind[] = {&before};
+    after.behind = behind;
+    refused = refusals;
+    one->submit(before);
+    EXPECT_TRUE(before.wait());
+    EXPECT_LT(before.status, 0);
+    two->submit(after);
+    refused = 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(marked());
+    run(sets.whole());
+    EXPECT_TRUE(after.wait());
+    EXPECT_EQ(marked(), after.status == 0);
+    EXPECT_EQ(after.status == 0, refusals == 1);
+  }
+}
+
 TEST(LevelZeroStream, WhoPollsOftenAsksSeldom) {
   std::vector<port::Diagnostic> diagnostics;
   const std::shared_ptr<port::Device> device = softwareLevelZero()->discover(diagnostics).at(0);

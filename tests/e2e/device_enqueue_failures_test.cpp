@@ -1,11 +1,6 @@
 // Device-side enqueue: full queues, errors, commands that are cancelled or can never run.
-#include <dlfcn.h>
-
-#include <cstdlib>
-
 #include "tests/conformance/command_buffer.h"
 #include "tests/e2e/device_queues.h"
-#include "tests/software_gpu/faults.h"
 
 namespace weft::e2e {
 namespace {
@@ -108,7 +103,7 @@ TEST_F(DeviceEnqueueFailures, NothingWaitsForever) {
 }
 
 // What was given up is all that did not run, so that nothing that ran is lost: with devices beside
-// this one, and in a command buffer whose commands are enqueued one by one.
+// this one, and in a command buffer, too.
 TEST_F(DeviceEnqueueFailures, GivenUpIsNotLost) {
   const OwnedProgram program = builtFor(R"(
     kernel void plain(global int* out) { out[0] += 1; }
@@ -124,24 +119,30 @@ TEST_F(DeviceEnqueueFailures, GivenUpIsNotLost) {
   run(plain, {{1}});
   EXPECT_EQ(statusOf(never), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{1, 0, 5}));
-  if (deviceInfo<cl_device_type>(CL_DEVICE_TYPE) == CL_DEVICE_TYPE_CPU) return;
-  cl_command_queue on = queue;
-  const size_t one = 1;
-  cl_int code = 1;
-  const OwnedCommandBuffer recorded(buffers().create(1, &on, nullptr, &code));
-  ASSERT_EQ(code, CL_SUCCESS);
-  for (const OwnedKernel* k : {&plain, &never})
-    EXPECT_EQ(buffers().launch(recorded, nullptr, nullptr, *k, 1, nullptr, &one, nullptr, 0,
-                               nullptr, nullptr, nullptr),
-              CL_SUCCESS);
-  EXPECT_EQ(buffers().finalize(recorded), CL_SUCCESS);
-  OwnedEvent event;
-  EXPECT_EQ(buffers().enqueue(1, &on, recorded, 0, nullptr, event.out()), CL_SUCCESS);
-  EXPECT_EQ(cl.clFinish(queue), CL_SUCCESS);
-  const cl_event ended = event;
-  EXPECT_EQ(info<cl_int>(cl.clGetEventInfo, ended, CL_EVENT_COMMAND_EXECUTION_STATUS),
-            CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{2, 0, 10}));
+  int plain_runs = 1, runs = 1;
+  for (const cl_command_queue_properties order :
+       {cl_command_queue_properties{0},
+        cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}}) {
+    const OwnedQueue ordered = makeQueue(context, order);
+    cl_command_queue on = ordered;
+    const size_t one = 1;
+    cl_int code = 1;
+    const OwnedCommandBuffer recorded(buffers().create(1, &on, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    cl_sync_point_khr before = 0;
+    for (const OwnedKernel* k : {&plain, &never})
+      EXPECT_EQ(buffers().launch(recorded, nullptr, nullptr, *k, 1, nullptr, &one, nullptr,
+                                 before != 0, before ? &before : nullptr, &before, nullptr),
+                CL_SUCCESS);
+    EXPECT_EQ(buffers().finalize(recorded), CL_SUCCESS);
+    OwnedEvent event;
+    EXPECT_EQ(buffers().enqueue(1, &on, recorded, 0, nullptr, event.out()), CL_SUCCESS);
+    EXPECT_EQ(cl.clFinish(ordered), CL_SUCCESS);
+    const cl_event ended = event;
+    EXPECT_EQ(info<cl_int>(cl.clGetEventInfo, ended, CL_EVENT_COMMAND_EXECUTION_STATUS),
+              CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{++plain_runs, 0, 5 * ++runs}));
+  }
 }
 
 // A command that waits for its own parent's event.
@@ -159,47 +160,6 @@ TEST_F(DeviceEnqueueFailures, CyclesAreGivenUp) {
     })",
                     4),
             CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-}
-
-// A call of the driver's fails, the first, the second and so on: the launch fails, or does all that
-// it is to do; nothing hangs, and the next one is right.
-TEST_F(DeviceEnqueueFailures, OfTheDriver) {
-  const char* runtime = std::getenv("WEFT_HIP_RUNTIME");
-  void* const library = runtime ? dlopen(runtime, RTLD_NOW | RTLD_NOLOAD) : nullptr;
-  void* const get = library ? dlsym(library, "weftSoftwareGpuFaults") : nullptr;
-  const std::string name = listOf<char>(testDevice(), CL_DEVICE_NAME).data();
-  if (!get || !name.starts_with("Software GPU")) GTEST_SKIP() << "needs a software GPU";
-  software::Faults& faults = *reinterpret_cast<software::GetFaults>(get)();
-  const OwnedProgram program = builtFor(R"(
-    kernel void k(global int* out) {
-      queue_t q = get_default_queue();
-      clk_event_t e;
-      enqueue_kernel(q, 0, ndrange_1D(1), 0, NULL, &e, ^{
-        enqueue_kernel(q, 0, ndrange_1D(4), ^{ atomic_inc(out); });
-      });
-      enqueue_kernel(q, 0, ndrange_1D(8), 1, &e, NULL, ^{ atomic_inc(out); });
-      release_event(e);
-    })");
-  const OwnedKernel k = kernel(program, "k");
-  int failed = 0;
-  for (software::Fault* fault : {&faults.copies, &faults.launches, &faults.allocations})
-    for (int spared = 0; spared < 14; ++spared) {
-      const OwnedMem out = upload(std::vector<cl_int>(1));
-      set(k, out);
-      fault->spared = spared;
-      fault->failing = 1;
-      const cl_int status = statusOf(k);
-      fault->failing = 0;
-      failed += status < 0;
-      if (status == CL_COMPLETE) {
-        EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>{12}) << spared;
-      }
-      const OwnedMem again = upload(std::vector<cl_int>(1));
-      set(k, again);
-      run(k, {{1}});
-      EXPECT_EQ(download<cl_int>(again), std::vector<cl_int>{12}) << spared;
-    }
-  EXPECT_GT(failed, 6);
 }
 
 }  // namespace
