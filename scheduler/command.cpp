@@ -157,9 +157,18 @@ void Command::ready() noexcept {
     requireInput();
   }
   if (failure_ != CL_SUCCESS)
-    complete(failure_);
+    endUnbegun();
   else
     start();
+}
+
+void Command::endUnbegun() noexcept {
+  dropEnded();
+  if (dependencyFailed() || !hasAnotherWay(failure_)) return complete(failure_);
+  std::optional<uint64_t> ticket;
+  if (resolution_ && resolution_->claimed) ticket = resolution_->claim.ticket;
+  settle(failure_);
+  goAnotherWay(ticket);
 }
 
 // Comes back to ready() once the transfers are there, or what the command has to wait for is done.
@@ -176,7 +185,7 @@ void Command::takeFailure() noexcept {
     throw;
   } catch (const Error& error) {
     failure_ = error.code();
-    report(failure_, error.what());
+    if (!hasAnotherWay(failure_)) report(failure_, error.what());
   } catch (...) {
     failure_ = CL_OUT_OF_HOST_MEMORY;
     report(failure_, "out of memory");

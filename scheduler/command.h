@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,6 @@ class Command : public Event, protected port::Operation {
   virtual std::vector<Ref<Command>> parts() { return {}; }
   // Has its work been done as far as its device was to do it, although it ends with this failure?
   virtual bool ranDespite(cl_int) const { return false; }
-  // Somebody looks at when the device began and ended it.
   // Can it do its work in another way, now that it failed so and nothing of it has begun?
   virtual bool hasAnotherWay(cl_int) noexcept { return false; }
   // Does so. All that was ahead of it has ended, and what it had claimed, if anything, under that
@@ -90,6 +90,7 @@ class Command : public Event, protected port::Operation {
   virtual std::optional<uint64_t> inheritedTicket() const { return std::nullopt; }
   // Has it failed before anything of its work began, although it was submitted?
   virtual bool neverBegan() const { return false; }
+  // Somebody looks at when the device began and ended it.
   virtual bool isMeasured() const { return queue() && queue()->profiling(); }
   // Operations of other streams are going to run behind this very one: as behind transfers, and
   // what other commands are made of.
@@ -169,6 +170,8 @@ class Command : public Event, protected port::Operation {
   void start() noexcept;
   void submit() noexcept;
   void resolve() noexcept;
+  // Nothing of its work has begun, or will.
+  void endUnbegun() noexcept;
   // Runs `function` where no caller could catch: its exception is the command's failure.
   template <class F>
   void attempt(F&& function) noexcept {

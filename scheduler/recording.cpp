@@ -135,6 +135,39 @@ std::vector<size_t> cuts(std::span<const Ref<const RecordedWork>> works, uint64_
   return result;
 }
 
+// Bytes of all that they use.
+uint64_t bytesUsed(std::span<const Ref<const RecordedWork>> works) {
+  std::set<const Storage*> used;
+  uint64_t bytes = 0;
+  AccessList list;
+  for (const auto& work : works)
+    if (work) work->accesses(list);
+  for (const Access& access : list)
+    if (const Storage& storage = access.object->storage();
+        !storage.inPlace() && used.insert(&storage).second)
+      bytes += storage.size();
+  return bytes;
+}
+
+Recordings inPieces(std::span<const Ref<const RecordedWork>> works,
+                    std::span<const RecordedEdge> edges, std::vector<size_t> ends,
+                    bool several_spaces) {
+  ends.push_back(works.size());
+  Recordings recordings;
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    std::vector<RecordedEdge> inner;
+    for (const auto& [from, to] : edges)
+      if (from >= begin && to < end)
+        inner.emplace_back(static_cast<uint32_t>(from - begin), static_cast<uint32_t>(to - begin));
+    const auto part = works.subspan(begin, end - begin);
+    recordings.push_back(make<Recording>(
+        std::vector<Ref<const RecordedWork>>(part.begin(), part.end()), inner, several_spaces));
+    begin = end;
+  }
+  return recordings;
+}
+
 }  // namespace
 
 Recording::Recording(std::vector<Ref<const RecordedWork>> works,
@@ -163,6 +196,24 @@ bool Recording::hasFamilies(const Device& device) const {
       works_, [&](const Ref<const RecordedWork>& work) { return work && work->isFamily(device); });
 }
 
+bool Recording::cut() noexcept {
+  try {
+    const auto pieces = pieces_.lock();
+    if (!pieces->empty()) return true;
+    const uint64_t all = bytesUsed(works_);
+    uint64_t most = 0;  // of a command
+    for (const auto& work : works_) most = std::max(most, bytesUsed({&work, 1}));
+    if (most == all) return false;
+    std::vector<RecordedEdge> edges;
+    for (uint32_t i = 0; i < size(); ++i)
+      for (const uint32_t successor : successors(i)) edges.emplace_back(i, successor);
+    *pieces = inPieces(works_, edges, cuts(works_, std::max(all / 2, most)), true);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 std::unique_ptr<Replay> Recording::takeReplay() {
   {
     auto idle = idle_.lock();
@@ -187,20 +238,7 @@ Recordings makeRecordings(const Context& context, const Device& device,
   std::vector<size_t> ends;
   if (several && device.capabilities().memory_space != port::host_space)
     ends = cuts(works, State::of(context).memoryFor(device));
-  ends.push_back(works.size());
-  Recordings recordings;
-  size_t begin = 0;
-  for (const size_t end : ends) {
-    std::vector<RecordedEdge> inner;
-    for (const auto& [from, to] : edges)
-      if (from >= begin && to < end)
-        inner.emplace_back(static_cast<uint32_t>(from - begin), static_cast<uint32_t>(to - begin));
-    const auto part = works.subspan(begin, end - begin);
-    recordings.push_back(make<Recording>(
-        std::vector<Ref<const RecordedWork>>(part.begin(), part.end()), inner, several));
-    begin = end;
-  }
-  return recordings;
+  return inPieces(works, edges, std::move(ends), several);
 }
 
 }  // namespace weft

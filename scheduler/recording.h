@@ -109,6 +109,13 @@ class Recording final : public Object {
   // What has to be valid first, and what is written. In contexts of several memory spaces only.
   const AccessList& accesses() const { return accesses_; }
 
+  // Found to need more memory at a time than can be had: cuts it into pieces that need less, about
+  // half as much if no single command needs more, and are to run one after the other in its place
+  // from now on. False when that cannot be: one command needs as much as all of them.
+  bool cut() noexcept;
+  // None: it was not cut. They may have been, in turn.
+  std::vector<Ref<Recording>> pieces() const { return *pieces_.lock(); }
+
   // Does any of its commands have to be enqueued as one of the device's?
   bool hasFamilies(const Device& device) const;
 
@@ -125,6 +132,7 @@ class Recording final : public Object {
   std::vector<uint32_t> dependencies_;
   std::vector<uint32_t> users_of_svm_;
   AccessList accesses_;
+  Guarded<std::vector<Ref<Recording>>> pieces_;
   Guarded<std::vector<std::unique_ptr<Replay>>> idle_;
 };
 

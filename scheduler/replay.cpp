@@ -1,13 +1,22 @@
 #include "scheduler/replay.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/reaper.h"
+#include "profiling/clock.h"
 #include "scheduler/enqueued_replay.h"
 #include "scheduler/knowledge.h"
 #include "scheduler/next_step.h"
 #include "scheduler/state.h"
 
 namespace weft {
+namespace {
+
+// Of a kernel that is through, when what it enqueued was given up.
+constexpr port::OperationStatus given_up = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+
+}  // namespace
 
 // A recorded command. Its counts are set anew for each run.
 struct Replay::Node final : port::Operation {
@@ -61,6 +70,7 @@ void Replay::run(port::Operation& whole, port::Stream& stream, bool in_order) no
   in_order_ = in_order;
   begun_.store(false, std::memory_order_relaxed);
   failure_.store(0, std::memory_order_relaxed);
+  skipped_.store(false, std::memory_order_relaxed);
   first_start_.store(~port::Nanoseconds{0}, std::memory_order_relaxed);
   last_end_.store(0, std::memory_order_relaxed);
   for (uint32_t i = 0; i < recording_.size(); ++i) {
@@ -111,8 +121,7 @@ void Replay::started(port::Nanoseconds when) noexcept {
 void Replay::finished(Node& node, port::OperationStatus status, port::Nanoseconds start,
                       port::Nanoseconds ended) noexcept {
   constexpr auto relaxed = std::memory_order_relaxed;
-  port::OperationStatus none = 0;
-  if (status < 0) failure_.compare_exchange_strong(none, status, relaxed);
+  noteFailure(status);
   for (auto seen = first_start_.load(relaxed); start < seen;)
     if (first_start_.compare_exchange_weak(seen, start, relaxed)) break;
   for (auto seen = last_end_.load(relaxed); ended > seen;)
@@ -121,6 +130,19 @@ void Replay::finished(Node& node, port::OperationStatus status, port::Nanosecond
     arrive(1);
   else
     end(node);
+}
+
+// The first that is more than what was given up.
+void Replay::noteFailure(port::OperationStatus status) noexcept {
+  if (status >= 0) return;
+  port::OperationStatus known = 0;
+  if (failure_.compare_exchange_strong(known, status, std::memory_order_relaxed)) return;
+  if (known == given_up) failure_.compare_exchange_strong(known, status, std::memory_order_relaxed);
+}
+
+bool Replay::wasOnlyGivenUp() const noexcept {
+  return failure_.load(std::memory_order_relaxed) == given_up &&
+         !skipped_.load(std::memory_order_relaxed);
 }
 
 // Goes on with what waited for `first`. What follows a failure does not run.
@@ -133,7 +155,9 @@ void Replay::end(Node& first) noexcept {
     for (const uint32_t successor : recording_.successors(index)) {
       Node& next = nodes_[successor];
       if (next.pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-      if (next.isEmpty() || failure_.load(std::memory_order_relaxed) < 0) {
+      const bool failed = failure_.load(std::memory_order_relaxed) < 0;
+      if (failed && !next.isEmpty()) skipped_.store(true, std::memory_order_relaxed);
+      if (next.isEmpty() || failed) {
         next.next_ended = list;
         list = &next;
       } else {
@@ -152,17 +176,37 @@ void Replay::arrive(uint32_t count) noexcept {
 
 namespace {
 
-// What the application enqueued may be several recordings.
+// What the application enqueued may be several recordings, and one of them becomes several where
+// there turns out to be less memory than it needs.
 class ReplayCommand final : public NextStep {
  public:
-  ReplayCommand(Queue& queue, Ref<Recording> recording, Ref<Event> first)
-      : NextStep(queue, khr::command_command_buffer, std::move(first)),
-        recording_(std::move(recording)) {}
+  // Of a recording that another command was to run, which waits for this one: on an inner queue,
+  // and under its ticket, if it had any.
+  struct InPlaceOf {
+    std::optional<uint64_t> ticket;
+  };
+
+  ReplayCommand(Queue& queue, Ref<Recording> recording, Ref<Event> previous,
+                std::optional<InPlaceOf> other)
+      : NextStep(queue, khr::command_command_buffer, std::move(previous)),
+        recording_(std::move(recording)),
+        other_(other) {}
 
  private:
+  void ready() noexcept override;
+  bool hasAnotherWay(cl_int failure) noexcept override {
+    return failure == CL_MEM_OBJECT_ALLOCATION_FAILURE && recording_->cut();
+  }
+  void goAnotherWay(std::optional<uint64_t> ticket) noexcept override;
+  std::optional<uint64_t> inheritedTicket() const override {
+    return other_ ? other_->ticket : std::nullopt;
+  }
   void accesses(AccessList& list) override { list = recording_->accesses(); }
   bool isDeviceWork() const override { return true; }
   bool isOneOperation() const override { return false; }
+  bool ranDespite(cl_int status) const override {
+    return status == given_up && replay_ && replay_->wasOnlyGivenUp();
+  }
 
   void prepare() override {
     const State& state = State::of(context());
@@ -182,11 +226,71 @@ class ReplayCommand final : public NextStep {
     NextStep::finalize(status);
     if (replay_) recording_->giveBack(std::move(replay_));
     recording_ = nullptr;
+    last_piece_ = nullptr;
   }
 
   Ref<Recording> recording_;
+  std::optional<InPlaceOf> other_;
   std::unique_ptr<Replay> replay_;
+  bool in_pieces_ = false;
+  Ref<Event> last_piece_;  // null: not all of them could be enqueued
 };
+
+// Enqueues the recordings, or the pieces that they were cut into, one after the other.
+class InTurn {
+ public:
+  InTurn(Queue& queue, WaitList waits, std::optional<ReplayCommand::InPlaceOf> other)
+      : queue_(queue), waits_(waits), other_(other) {}
+
+  void enqueue(const Recordings& recordings) {
+    for (const Ref<Recording>& recording : recordings)
+      if (const Recordings pieces = recording->pieces(); pieces.empty())
+        enqueue(recording);
+      else
+        enqueue(pieces);
+  }
+  const Ref<Event>& last() const { return last_; }
+
+ private:
+  void enqueue(const Ref<Recording>& recording) {
+    const WaitList before = last_ ? WaitList(&last_, 1) : waits_;
+    last_ = enqueueCommand<ReplayCommand>(before, queue_, recording, last_, other_);
+  }
+
+  Queue& queue_;
+  WaitList waits_;
+  std::optional<ReplayCommand::InPlaceOf> other_;
+  Ref<Event> last_;
+};
+
+// Again when the pieces have ended.
+void ReplayCommand::ready() noexcept {
+  if (!in_pieces_) return NextStep::ready();
+  const RuntimeScope scope;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  if (last_piece_) {
+    times_.started.store(last_piece_->times().started.load(relaxed), relaxed);
+    times_.ended.store(last_piece_->times().ended.load(relaxed), relaxed);
+  }
+  complete(last_piece_ ? last_piece_->status() : CL_OUT_OF_HOST_MEMORY);
+}
+
+void ReplayCommand::goAnotherWay(std::optional<uint64_t> ticket) noexcept {
+  in_pieces_ = true;
+  times_.submitted.store(profiling::now(), std::memory_order_relaxed);
+  advance(CL_SUBMITTED);
+  advance(CL_RUNNING);
+  holdAgain();
+  try {
+    const Ref<Queue> inner = other_ ? Ref<Queue>(queue()) : queue()->inner();
+    InTurn pieces(*inner, {}, InPlaceOf{ticket});
+    pieces.enqueue(recording_->pieces());
+    waitFor(*pieces.last(), false);
+    last_piece_ = pieces.last();
+  } catch (...) {  // there is no memory for that
+  }
+  releaseGuard();
+}
 
 }  // namespace
 
@@ -196,13 +300,9 @@ Ref<Event> enqueueRecordings(Queue& queue, const Recordings& recordings, WaitLis
   };
   if (balances(queue) || std::ranges::any_of(recordings, has_families))
     return enqueueReplayOfCommands(queue, recordings, waits);
-  Ref<Event> first, last;
-  for (const Ref<Recording>& recording : recordings) {
-    const WaitList before = last ? WaitList(&last, 1) : waits;
-    last = enqueueCommand<ReplayCommand>(before, queue, recording, first);
-    if (!first) first = last;
-  }
-  return last;
+  InTurn commands(queue, waits, std::nullopt);
+  commands.enqueue(recordings);
+  return commands.last();
 }
 
 }  // namespace weft

@@ -26,6 +26,9 @@ class Replay {
   // Runs the operations; `whole` is told as if it were the one operation. The replay may be used
   // again, or be gone, when that is called.
   void run(port::Operation& whole, port::Stream& stream, bool in_order) noexcept;
+  // Once it has run: did all of it run, and fail only because some of what its kernels enqueued had
+  // to be given up?
+  bool wasOnlyGivenUp() const noexcept;
 
  private:
   struct Node;
@@ -35,6 +38,7 @@ class Replay {
   void started(port::Nanoseconds when) noexcept;
   void finished(Node& node, port::OperationStatus status, port::Nanoseconds start,
                 port::Nanoseconds end) noexcept;
+  void noteFailure(port::OperationStatus status) noexcept;
   void end(Node& first) noexcept;
   void arrive(uint32_t count) noexcept;
 
@@ -50,6 +54,7 @@ class Replay {
   bool in_order_ = false;
   std::atomic<bool> begun_{false};
   std::atomic<port::OperationStatus> failure_{0};
+  std::atomic<bool> skipped_{false};  // something did not run because of that
   std::atomic<port::Nanoseconds> first_start_{0}, last_end_{0};
   std::atomic<uint32_t> remaining_{0};  // nodes, or operations if the stream is in order
 };

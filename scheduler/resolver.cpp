@@ -52,7 +52,8 @@ bool Resolver::claim() {
   if (State::of(context_).needsStaging())
     for (const Access& access : resolution.accesses) access.object->storage().in(port::host_space);
   const auto tickets = State::of(context_).tickets().lock();
-  resolution.claim = {&command_, tickets->next++, space_};
+  const auto inherited = command_.inheritedTicket();
+  resolution.claim = {&command_, inherited ? *inherited : tickets->next++, space_};
   // From here on: should memory run out below, the command takes back what was claimed.
   resolution.claimed = true;
   for (const Access& access : resolution.accesses) {

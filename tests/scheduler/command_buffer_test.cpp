@@ -24,10 +24,17 @@ class CommandBufferTest : public testing::Test {
     first.max_delay = second.max_delay = std::chrono::microseconds(0);
     first.memory_bytes = buffers * size;
     first.seed = seed;
+    first.runs_ahead = first.fences = runs_ahead;
     platform = std::make_unique<FakePlatform>(std::vector<FakeOptions>{first, second});
     queue = platform->queue(0);
     unordered = platform->queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     other = platform->queue(1);
+  }
+  // Of so many buffers, on the first device: somebody else's.
+  std::vector<std::unique_ptr<port::Memory>> room(size_t buffers) {
+    std::vector<std::unique_ptr<port::Memory>> taken(buffers);
+    for (auto& one : taken) one = platform->fake(0).allocate(size, 128);
+    return taken;
   }
   Ref<CommandBuffer> record(const Ref<Queue>& on) {
     return make<CommandBuffer>(on, 0, 0, std::vector<cl_command_buffer_properties_khr>{});
@@ -58,6 +65,7 @@ class CommandBufferTest : public testing::Test {
   }
   DeviceStatistics numbers() { return statistics(platform->context(), platform->device(0)); }
 
+  bool runs_ahead = false;  // the first device's streams
   std::unique_ptr<FakePlatform> platform;
   Ref<Queue> queue, unordered, other;
 };
@@ -238,6 +246,51 @@ TEST_F(CommandBufferTest, AWorkingSetLargerThanTheMemory) {
   EXPECT_EQ(platform->fake(0).violations(), 0u);
 }
 
+// Others have five of its eight buffers' room, so what is cut by what the device says it has does
+// not fit; nor the halves of it. Another device wants what the whole claimed meanwhile.
+TEST_F(CommandBufferTest, LessMemoryThanTheDeviceSaid) {
+  for (const int kind : {0, 1, 2, 3}) {
+    const bool in_order = kind % 2 == 0;
+    runs_ahead = kind >= 2;
+    start(false, 8);
+    const auto others = room(5);
+    std::vector<Ref<Buffer>> buffers;
+    for (int i = 0; i < 10; ++i) buffers.push_back(platform->buffer(size));
+    const auto& on = in_order ? queue : unordered;
+    const auto commands = record(on);
+    auto point = fill(*commands, *buffers[0], 7);
+    for (int i = 0; i < 9; ++i) point = copy(*commands, *buffers[i], *buffers[i + 1], {point});
+    commands->finalize();
+    Ref<Event> beside;
+    platform->fake(0).whileAllocating([&] {
+      if (!beside) beside = enqueueCopy(*other, *buffers[6], *buffers[9], 0, 0, size, {});
+    });
+    for (int i = 0; i < 3; ++i) {
+      const auto event = commands->enqueue(*on, {});
+      EXPECT_EQ(event->wait(), CL_COMPLETE);
+      EXPECT_LE(event->times().started, event->times().ended);
+    }
+    EXPECT_EQ(beside->wait(), CL_COMPLETE);
+    for (const auto& buffer : buffers) EXPECT_EQ(contents(*buffer), std::vector<char>(size, 7));
+    EXPECT_EQ(platform->fake(0).violations(), 0u);
+  }
+}
+
+TEST_F(CommandBufferTest, FailsWhereOneOfItsCommandsHasTooLittleMemory) {
+  start(false, 8);
+  const auto others = room(7);
+  const auto a = platform->buffer(size), b = platform->buffer(size), c = platform->buffer(size);
+  for (const auto& each : {a, b, c}) set(*other, *each, 5);
+  const auto commands = record(queue);
+  fill(*commands, *a, 1);
+  copy(*commands, *a, *b);
+  fill(*commands, *c, 1);
+  commands->finalize();
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(commands->enqueue(*queue, {})->wait(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  EXPECT_EQ(contents(*c), std::vector<char>(size, 5));
+}
+
 TEST_F(CommandBufferTest, NoticesThatItsMemoryWasTaken) {
   start(false, 2);
   const auto a = platform->buffer(size), b = platform->buffer(size);
@@ -264,7 +317,8 @@ TEST_F(CommandBufferTest, RandomRecordingsDoWhatTheirCommandsWould) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937_64 random(seed);
-    start(false, seed % 2 ? 64 : 3, seed);
+    start(false, seed % 2 ? 64 : 3 + seed % 4, seed);
+    const auto others = room(seed % 4);
     std::vector<Ref<Buffer>> buffers;
     std::vector<char> model(objects);
     for (size_t i = 0; i < objects; ++i) {
