@@ -13,8 +13,7 @@ bool isAnnotation(llvm::Intrinsic::ID id) {
 }
 
 void dropFrom(llvm::Function& function) {
-  for (llvm::Instruction& instruction :
-       llvm::make_early_inc_range(llvm::instructions(function))) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
     if (!call || !isAnnotation(call->getIntrinsicID())) continue;
     if (!call->getType()->isVoidTy()) call->replaceAllUsesWith(call->getArgOperand(0));
@@ -30,7 +29,8 @@ void dropAnnotations(llvm::Module& module) {
     all->eraseFromParent();
   for (llvm::GlobalVariable& variable : llvm::make_early_inc_range(module.globals())) {
     variable.removeDeadConstantUsers();
-    if (variable.getSection() == "llvm.metadata" && variable.use_empty()) variable.eraseFromParent();
+    if (variable.getSection() == "llvm.metadata" && variable.use_empty())
+      variable.eraseFromParent();
   }
 }
 
