@@ -5,7 +5,6 @@
 #include "core/reaper.h"
 #include "profiling/clock.h"
 #include "scheduler/executed_parts.h"
-#include "scheduler/residency.h"
 #include "scheduler/state.h"
 
 namespace weft {
@@ -34,7 +33,6 @@ class EnqueuedReplay final : public Command, public PartedCommand {
   void enqueueAll(const Recording& recording);
   Ref<Event> enqueueOne(const RecordedWork* work, std::span<const Ref<Event>> waits);
   void lookAtEnded() noexcept;
-  void lose() noexcept;
   void end() noexcept;
 
   Recordings recordings_;  // one after the other
@@ -125,22 +123,9 @@ void EnqueuedReplay::lookAtEnded() noexcept {
   commands_.clear();
 }
 
-// Nobody is to take what a part of it left for its result.
-void EnqueuedReplay::lose() noexcept {
-  const Claim nobody;
-  State& state = State::of(context());
-  const auto tickets = state.tickets().lock();
-  state.noteLoss();
-  for (size_t i = 0; i < next_; ++i)
-    for (const Access& access : recordings_[i]->accesses())
-      if (access.writes)
-        Residency::of(*access.object)
-            .settle(access.begin, access.end, nobody, Residency::Result::lost);
-}
-
 void EnqueuedReplay::end() noexcept {
   // Where only a family was given up, all that began has run.
-  if (failure_ < 0 && failure_ != dependent && ran_) lose();
+  if (failure_ < 0 && failure_ != dependent && ran_) loseWrites(context(), recordings_);
   if (failure_ < 0) executed_.clear();
   const uint64_t now = profiling::now();
   times_.started.store(std::min(first_start_, now), std::memory_order_relaxed);

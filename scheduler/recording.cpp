@@ -5,6 +5,7 @@
 #include <set>
 
 #include "scheduler/replay.h"
+#include "scheduler/residency.h"
 #include "scheduler/state.h"
 
 namespace weft {
@@ -229,6 +230,18 @@ std::unique_ptr<Replay> Recording::takeReplay() {
 void Recording::giveBack(std::unique_ptr<Replay> replay) noexcept {
   auto idle = idle_.lock();
   if (idle->size() < most_idle) idle->push_back(std::move(replay));
+}
+
+void loseWrites(const Context& context, const Recordings& recordings) {
+  const Claim nobody;
+  State& state = State::of(context);
+  const auto tickets = state.tickets().lock();
+  state.noteLoss();
+  for (const Ref<Recording>& recording : recordings)
+    for (const Access& access : recording->accesses())
+      if (access.writes)
+        Residency::of(*access.object)
+            .settle(access.begin, access.end, nobody, Residency::Result::lost);
 }
 
 Recordings makeRecordings(const Context& context, const Device& device,

@@ -143,6 +143,10 @@ Recordings makeRecordings(const Context& context, const Device& device,
                           std::span<const Ref<const RecordedWork>> works,
                           std::span<const RecordedEdge> edges);
 
+// An execution of them failed. Nobody is to take what a part of it left for its result: all that
+// they write is lost.
+void loseWrites(const Context& context, const Recordings& recordings);
+
 // Executes them as commands of the queue; the event is the last one's.
 Ref<Event> enqueueRecordings(Queue& queue, const Recordings& recordings, WaitList waits);
 

@@ -176,6 +176,24 @@ void Replay::arrive(uint32_t count) noexcept {
 
 namespace {
 
+// Of what takes several commands: if one fails all is lost that any of them writes, unless nothing
+// has begun by then.
+class Execution final : public Object {
+ public:
+  explicit Execution(Recordings recordings) : recordings_(std::move(recordings)) {}
+
+  void begin() noexcept { begun_.store(true, std::memory_order_relaxed); }
+  // One of its commands ends so, before anybody who is ordered behind the last one is submitted.
+  void fail(const Context& context) noexcept {
+    if (begun_.load(std::memory_order_relaxed) && !lost_.exchange(true, std::memory_order_relaxed))
+      loseWrites(context, recordings_);
+  }
+
+ private:
+  const Recordings recordings_;
+  std::atomic<bool> begun_{false}, lost_{false};
+};
+
 // What the application enqueued may be several recordings, and one of them becomes several where
 // there turns out to be less memory than it needs.
 class ReplayCommand final : public NextStep {
@@ -185,11 +203,17 @@ class ReplayCommand final : public NextStep {
   struct InPlaceOf {
     std::optional<uint64_t> ticket;
   };
+  // What it is one of, if that is all there is to do: null. The last one knows how all have ended.
+  struct Part {
+    Ref<Execution> whole;
+    bool last = true;
+  };
 
-  ReplayCommand(Queue& queue, Ref<Recording> recording, Ref<Event> previous,
+  ReplayCommand(Queue& queue, Ref<Recording> recording, Part part, Ref<Event> previous,
                 std::optional<InPlaceOf> other)
       : NextStep(queue, khr::command_command_buffer, std::move(previous)),
         recording_(std::move(recording)),
+        part_(std::move(part)),
         other_(other) {}
 
  private:
@@ -202,7 +226,8 @@ class ReplayCommand final : public NextStep {
     return other_ ? other_->ticket : std::nullopt;
   }
   void accesses(AccessList& list) override { list = recording_->accesses(); }
-  bool isDeviceWork() const override { return true; }
+  // Whoever comes behind may take what any of the parts wrote.
+  bool isDeviceWork() const override { return !part_.whole || !part_.last; }
   bool isOneOperation() const override { return false; }
   bool ranDespite(cl_int status) const override {
     return status == given_up && replay_ && replay_->wasOnlyGivenUp();
@@ -219,10 +244,15 @@ class ReplayCommand final : public NextStep {
     work = port::HostCall{};
   }
   void submitTo(port::Stream& stream) noexcept override {
+    begun_ = true;
+    if (part_.whole) part_.whole->begin();
     replay_->run(*this, stream, !queue()->outOfOrder());
   }
 
   void finalize(cl_int status) noexcept override {
+    const bool ran = status == CL_COMPLETE || (begun_ && ranDespite(status));
+    if (part_.whole && !all_enqueued_ && !ran) part_.whole->fail(context());
+    part_.whole = nullptr;
     NextStep::finalize(status);
     if (replay_) recording_->giveBack(std::move(replay_));
     recording_ = nullptr;
@@ -230,35 +260,56 @@ class ReplayCommand final : public NextStep {
   }
 
   Ref<Recording> recording_;
+  Part part_;
   std::optional<InPlaceOf> other_;
   std::unique_ptr<Replay> replay_;
+  bool begun_ = false;
   bool in_pieces_ = false;
-  Ref<Event> last_piece_;  // null: not all of them could be enqueued
+  bool all_enqueued_ = false;  // and tell of their failures
+  Ref<Event> last_piece_;
 };
 
 // Enqueues the recordings, or the pieces that they were cut into, one after the other.
 class InTurn {
  public:
-  InTurn(Queue& queue, WaitList waits, std::optional<ReplayCommand::InPlaceOf> other)
-      : queue_(queue), waits_(waits), other_(other) {}
+  // `execution`: of what these are a part of, if anything.
+  InTurn(Queue& queue, Ref<Execution> execution, std::optional<ReplayCommand::InPlaceOf> other)
+      : queue_(queue), execution_(std::move(execution)), other_(other) {}
 
-  void enqueue(const Recordings& recordings) {
-    for (const Ref<Recording>& recording : recordings)
-      if (const Recordings pieces = recording->pieces(); pieces.empty())
-        enqueue(recording);
-      else
-        enqueue(pieces);
+  void enqueue(const Recordings& recordings, WaitList waits) {
+    Recordings all;
+    gather(recordings, all);
+    if (!execution_ && all.size() > 1) execution_ = make<Execution>(recordings);
+    for (const Ref<Recording>& recording : all) {
+      const WaitList before = last_ ? WaitList(&last_, 1) : waits;
+      last_ = enqueueCommand<ReplayCommand>(
+          before, queue_, recording, ReplayCommand::Part{execution_, &recording == &all.back()},
+          last_, other_);
+    }
   }
+  // False: there is no memory for all of them.
+  bool tryToEnqueue(const Recordings& recordings) noexcept {
+    try {
+      enqueue(recordings, {});
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+  // So far.
   const Ref<Event>& last() const { return last_; }
 
  private:
-  void enqueue(const Ref<Recording>& recording) {
-    const WaitList before = last_ ? WaitList(&last_, 1) : waits_;
-    last_ = enqueueCommand<ReplayCommand>(before, queue_, recording, last_, other_);
+  static void gather(const Recordings& recordings, Recordings& all) {
+    for (const Ref<Recording>& recording : recordings)
+      if (const Recordings pieces = recording->pieces(); pieces.empty())
+        all.push_back(recording);
+      else
+        gather(pieces, all);
   }
 
   Queue& queue_;
-  WaitList waits_;
+  Ref<Execution> execution_;
   std::optional<ReplayCommand::InPlaceOf> other_;
   Ref<Event> last_;
 };
@@ -272,7 +323,7 @@ void ReplayCommand::ready() noexcept {
     times_.started.store(last_piece_->times().started.load(relaxed), relaxed);
     times_.ended.store(last_piece_->times().ended.load(relaxed), relaxed);
   }
-  complete(last_piece_ ? last_piece_->status() : CL_OUT_OF_HOST_MEMORY);
+  complete(all_enqueued_ ? last_piece_->status() : CL_OUT_OF_HOST_MEMORY);
 }
 
 void ReplayCommand::goAnotherWay(std::optional<uint64_t> ticket) noexcept {
@@ -283,10 +334,11 @@ void ReplayCommand::goAnotherWay(std::optional<uint64_t> ticket) noexcept {
   holdAgain();
   try {
     const Ref<Queue> inner = other_ ? Ref<Queue>(queue()) : queue()->inner();
-    InTurn pieces(*inner, {}, InPlaceOf{ticket});
-    pieces.enqueue(recording_->pieces());
-    waitFor(*pieces.last(), false);
+    if (!part_.whole) part_.whole = make<Execution>(Recordings{recording_});
+    InTurn pieces(*inner, part_.whole, InPlaceOf{ticket});
+    all_enqueued_ = pieces.tryToEnqueue(recording_->pieces());
     last_piece_ = pieces.last();
+    if (last_piece_) waitFor(*last_piece_, false);
   } catch (...) {  // there is no memory for that
   }
   releaseGuard();
@@ -300,8 +352,8 @@ Ref<Event> enqueueRecordings(Queue& queue, const Recordings& recordings, WaitLis
   };
   if (balances(queue) || std::ranges::any_of(recordings, has_families))
     return enqueueReplayOfCommands(queue, recordings, waits);
-  InTurn commands(queue, waits, std::nullopt);
-  commands.enqueue(recordings);
+  InTurn commands(queue, nullptr, std::nullopt);
+  commands.enqueue(recordings, waits);
   return commands.last();
 }
 

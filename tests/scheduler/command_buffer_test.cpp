@@ -291,6 +291,136 @@ TEST_F(CommandBufferTest, FailsWhereOneOfItsCommandsHasTooLittleMemory) {
   EXPECT_EQ(contents(*c), std::vector<char>(size, 5));
 }
 
+// One that is cut into pieces when it is finalized, or when its claim shows what it can have. What
+// the first piece wrote is lost with the last one's.
+TEST_F(CommandBufferTest, AFailureOfALaterPieceIsTheWholes) {
+  for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7}) {
+    SCOPED_TRACE(testing::Message() << "kind " << kind);
+    const bool in_order = kind % 2 == 0, when_claimed = kind >= 4;
+    runs_ahead = kind % 4 >= 2;
+    start(true, when_claimed ? 8 : 3);
+    const auto others = room(when_claimed ? 5 : 0);
+    std::vector<Ref<Buffer>> buffers;
+    for (int i = 0; i < 5; ++i) {
+      buffers.push_back(platform->buffer(size));
+      set(*other, *buffers[i], 5);
+    }
+    runDevices();
+    const auto& on = in_order ? queue : unordered;
+    const auto commands = record(on);
+    auto point = fill(*commands, *buffers[0], 7);
+    for (int i = 0; i < 4; ++i) point = copy(*commands, *buffers[i], *buffers[i + 1], {point});
+    commands->finalize();
+    for (int round = 0; round < 2; ++round) {
+      const auto event = commands->enqueue(*on, {});
+      const size_t until = platform->fake(0).log().size();
+      const auto ran = [&] {
+        const auto log = platform->fake(0).log();
+        return std::count_if(log.begin() + std::ptrdiff_t(until), log.end(), [](const auto& each) {
+          return each.kind == FakeRecord::Kind::fill ||
+                 (each.kind == FakeRecord::Kind::copy && each.from == each.to);
+        });
+      };
+      while (ran() < 4 && platform->fake(0).finish() + platform->fake(1).finish() != 0) {
+      }
+      ASSERT_EQ(ran(), 4);
+      // The last one, or a transfer of its piece's.
+      while (event->status() > 0) {
+        ASSERT_TRUE(platform->fake(0).fail(CL_OUT_OF_RESOURCES));
+        while (platform->fake(1).finish()) {
+        }
+      }
+      EXPECT_LT(event->status(), 0);
+      for (const auto& buffer : buffers) {
+        std::vector<char> bytes(size);
+        const auto read = enqueueRead(*other, *buffer, 0, size, bytes.data(), {});
+        runDevices();
+        EXPECT_EQ(read->status(), dependent);
+      }
+    }
+    const auto again = commands->enqueue(*on, {});
+    runDevices();
+    EXPECT_EQ(again->status(), CL_COMPLETE);
+    std::vector<char> bytes(size);
+    enqueueRead(*other, *buffers[0], 0, size, bytes.data(), {});
+    runDevices();
+    EXPECT_EQ(bytes, std::vector<char>(size, 7));
+    EXPECT_EQ(platform->fake(0).violations(), 0u);
+  }
+}
+
+// Of those that come behind the pieces fails who takes what one of them left, and nobody else.
+TEST_F(CommandBufferTest, WhoFollowsPiecesThatFail) {
+  runs_ahead = true;
+  start(true, 8);
+  std::vector<Ref<Buffer>> buffers;
+  for (int i = 0; i < 5; ++i) buffers.push_back(platform->buffer(size));
+  const auto commands = record(queue);
+  fill(*commands, *buffers[0], 7);
+  for (int i = 0; i < 4; ++i) copy(*commands, *buffers[i], *buffers[i + 1]);
+  commands->finalize();
+  {
+    const auto others = room(5);  // so that it is cut
+    commands->enqueue(*queue, {});
+    runDevices();
+  }
+  const auto program =
+      platform->program({{"add", {pointerArgument(true, true)}, [](const FakeLaunch& launch) {
+                            for (size_t i = 0; i < size; ++i) ++launch.pointer<char>(0)[i];
+                          }}});
+  const auto kernel = make<Kernel>(program, "add");
+  const auto add = [&](Buffer& target, WaitList waits) {
+    const cl_mem handle = target.handle();
+    kernel->setArgument(0, sizeof handle, &handle);
+    const size_t one = 1;
+    return enqueueLaunch(*queue, *kernel, {1, nullptr, &one, &one}, waits);
+  };
+  const auto event = commands->enqueue(*queue, {});
+  const auto takes = enqueueCopy(*queue, *buffers[0], *buffers[4], 0, 0, size, {});
+  const auto changes = add(*buffers[1], {});
+  set(*queue, *buffers[2], 3);
+  const char value = 3;
+  const Ref<Event> overwrites = enqueueFill(*queue, *buffers[3], &value, 1, 0, size, {});
+  const auto goes_on = add(*buffers[3], {&overwrites, 1});
+  for (int i = 0; i < 4; ++i) platform->fake(0).finish();
+  ASSERT_TRUE(platform->fake(0).fail(CL_OUT_OF_RESOURCES));
+  runDevices();
+  EXPECT_EQ(event->status(), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(takes->status(), dependent);
+  EXPECT_EQ(changes->status(), dependent);
+  EXPECT_EQ(goes_on->status(), CL_COMPLETE);
+  const cl_int lost = dependent, there = CL_COMPLETE;
+  std::vector<char> bytes(size);
+  for (const auto& [buffer, status, expected] :
+       {std::tuple{0, lost, 0}, {1, lost, 0}, {2, there, 3}, {3, there, 4}, {4, lost, 0}}) {
+    const auto read = enqueueRead(*queue, *buffers[size_t(buffer)], 0, size, bytes.data(), {});
+    runDevices();
+    EXPECT_EQ(read->status(), status) << buffer;
+    if (status == lost) continue;
+    EXPECT_EQ(bytes, std::vector<char>(size, char(expected)));
+  }
+}
+
+// A piece that cannot be submitted behind one that has run fails the whole as well.
+TEST_F(CommandBufferTest, ALaterPieceHasTooLittleMemory) {
+  start(false, 8);
+  const auto others = room(7);
+  const auto a = platform->buffer(size), b = platform->buffer(size), c = platform->buffer(size);
+  for (const auto& each : {a, b, c}) set(*other, *each, 5);
+  other->finish();
+  const auto commands = record(queue);
+  fill(*commands, *a, 1);
+  copy(*commands, *b, *c);
+  commands->finalize();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(commands->enqueue(*queue, {})->wait(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    std::vector<char> bytes(size);
+    for (const auto& lost : {a, c})
+      EXPECT_EQ(enqueueRead(*other, *lost, 0, size, bytes.data(), {})->wait(), dependent);
+    EXPECT_EQ(contents(*b), std::vector<char>(size, 5));
+  }
+}
+
 TEST_F(CommandBufferTest, NoticesThatItsMemoryWasTaken) {
   start(false, 2);
   const auto a = platform->buffer(size), b = platform->buffer(size);
