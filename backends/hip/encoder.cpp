@@ -105,7 +105,7 @@ Status Encoder::operator()(const port::Launch& launch) {
   const PrintBuffer buffer = context_.print_buffers.take();
   borrowed_.print_buffers.push_back(buffer);
   status = context_.print_buffers.begin(stream_, buffer);
-  if (status == success) status = module.launch(stream_, launch, buffer.device);
+  if (status == success) status = module.launch(stream_, launch, buffer.head());
   return status == success ? context_.print_buffers.end(stream_, buffer) : status;
 }
 

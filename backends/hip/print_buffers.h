@@ -11,9 +11,12 @@ namespace weft::hip {
 
 // Kernels write their records over the link as they print: no launch copies more than the head.
 struct PrintBuffer {
-  void* device = nullptr;     // the head, where adding to it is cheap
+  void* device = nullptr;     // the head, where adding to it is cheap; none where that was full
   std::byte* host = nullptr;  // pinned: the head after the launch, and the records
-  void* records = nullptr;    // those, as the device sees them
+  std::byte* seen = nullptr;  // the same, as the device sees it
+
+  void* head() const { return device ? device : seen; }
+  std::byte* records() const { return seen + sizeof(PrintBufferHead); }
 };
 
 class PrintBuffers {

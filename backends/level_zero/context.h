@@ -107,6 +107,7 @@ struct DeviceContext {
   const ze_device_handle_t memory_owner;  // the device that `device` is, or is a part of
   std::string maker;                      // of native code: the driver and the device
   std::atomic<bool> lost{false};
+  bool adds_on_host = false;  // kernels' atomic operations work on the host's memory
   QueueGroup compute;
   QueueGroup copies;  // that of `compute` where there is no other
   std::array<uint64_t, 3> max_grid{1, 1, 1};

@@ -252,6 +252,7 @@ void Device::describeSharedMemory() {
   };
   constexpr auto rw = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
   constexpr auto while_host_does = rw | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
+  context_->adds_on_host = can(access.hostAllocCapabilities, rw | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC);
   uses_any_memory_ = can(access.sharedSystemAllocCapabilities, rw);
   const auto has =
       uses_any_memory_ ? access.sharedSystemAllocCapabilities : access.hostAllocCapabilities;

@@ -16,10 +16,12 @@ void* PrintBuffer::device() {
   if (device_) return device_;
   const ze_device_mem_alloc_desc_t description{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0,
                                                0};
-  check(context_->api.memAllocDevice(context_->driver->context, &description, bytes, alignment,
-                                     context_->device, &device_),
-        "allocating a buffer to print into");
-  return device_;
+  const ze_result_t result = context_->api.memAllocDevice(
+      context_->driver->context, &description, bytes, alignment, context_->device, &device_);
+  if (result == ZE_RESULT_SUCCESS) return device_;
+  device_ = nullptr;
+  if (!context_->adds_on_host) check(result, "allocating a buffer to print into");
+  return host();
 }
 
 std::byte* PrintBuffer::host() {

@@ -77,6 +77,30 @@ TEST_F(Print, LinesOfDifferentWorkItemsDoNotMix) {
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(seen[static_cast<size_t>(i)], i);
 }
 
+// Buffers that nobody uses have all of a device's memory.
+TEST_F(Print, WhereTheDeviceIsFull) {
+  const auto room = info<cl_ulong>(cl.clGetDeviceInfo, testDevice(), CL_DEVICE_GLOBAL_MEM_SIZE);
+  if (room > cl_ulong{64} << 20) GTEST_SKIP() << "needs a device of little memory";
+  constexpr size_t bytes = size_t{2} << 20;
+  std::vector<OwnedMem> buffers;
+  for (cl_ulong filled = 0; filled < room; filled += bytes) {
+    buffers.push_back(makeBuffer(CL_MEM_READ_WRITE, bytes, nullptr));
+    const cl_int value = static_cast<cl_int>(buffers.size());
+    ASSERT_EQ(cl.clEnqueueFillBuffer(queue, buffers.back(), &value, sizeof value, 0, bytes, 0,
+                                     nullptr, nullptr),
+              CL_SUCCESS);
+  }
+  ASSERT_EQ(cl.clFinish(queue), CL_SUCCESS);
+  std::string all;
+  for (int i = 0; i < 2; ++i)
+    all += printed("kernel void k() { printf(\"%d of\", (int)get_global_size(0)); }", {{20}});
+  std::string expected;
+  for (int i = 0; i < 40; ++i) expected += "20 of";
+  EXPECT_EQ(all, expected);
+  for (size_t i = 0; i < buffers.size(); ++i)
+    EXPECT_EQ(download<cl_int>(buffers[i]).back(), static_cast<cl_int>(i + 1));
+}
+
 TEST_F(Print, ReturnsZero) {
   const OwnedProgram program =
       built(R"(kernel void k(global int* out) { out[0] = printf("%s", ""); })");

@@ -162,9 +162,10 @@ ze_result_t deviceGetMemoryProperties(ze_device_handle_t, uint32_t* count,
 }
 ze_result_t deviceGetMemoryAccessProperties(ze_device_handle_t,
                                             ze_device_memory_access_properties_t* properties) {
-  properties->deviceAllocCapabilities = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
+  properties->deviceAllocCapabilities =
+      ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
   properties->hostAllocCapabilities =
-      ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
+      properties->deviceAllocCapabilities | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
   properties->sharedSingleDeviceAllocCapabilities = properties->sharedCrossDeviceAllocCapabilities =
       properties->sharedSystemAllocCapabilities = 0;
   return ok;
