@@ -68,6 +68,9 @@ class Split {
   const std::string& reason() const { return reason_; }
 
   uint64_t blocks() const { return blocks_; }
+  // That it is cut along. Launches over one range that are cut along the same one have equal
+  // blocks.
+  unsigned dimension() const { return dimension_; }
   // The work-groups of a run of blocks.
   port::GroupBox box(const Slice& blocks) const;
   // Of `merge`: the members' memory is one, so nothing is copied, and any part may touch anything.

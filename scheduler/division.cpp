@@ -247,9 +247,9 @@ Division::Models Division::models(const Experience::State& seen, bool& known) co
     if (model.measured) model.unit_ns = time->nanoseconds / share;
     if (model.measured) model.spread = time->spread;
     // What the last launch took says more than slices of other sizes, from other places.
-    if (seen.unit_ns[i] > 0) {
+    if (cutOf(seen).unit_ns[i] > 0) {
       model.measured = true;
-      model.unit_ns = seen.unit_ns[i];
+      model.unit_ns = cutOf(seen).unit_ns[i];
     }
     estimates.push_back(estimatedItemTime(capabilities) * itemsPerBlock());
   }
@@ -294,7 +294,7 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
                         }));
   at_once_ = settled;
   if (!settled) return partition::guidedPolicy(std::move(models), plan.shares);
-  seen.homes.set(plan.shares, alike());
+  cutOf(seen).homes.set(plan.shares, alike());
   return partition::staticPolicy(plan.shares);
 }
 
@@ -308,7 +308,7 @@ void Division::decide() {
   records_ = seen->launches < recorded_first || seen->launches % recorded_later == 0;
   if (records_) key_ = keyOf(*kernel_->build, kernel_->index, record_);
   learns_ = mode != Mode::random;
-  for (size_t i = 0; i < members(); ++i) members_[i].unit_ns = seen->unit_ns[i];
+  for (size_t i = 0; i < members(); ++i) members_[i].unit_ns = cutOf(*seen).unit_ns[i];
   if (mode == Mode::random) {
     std::vector<double> weights(members());
     auto random = knowledge.random.lock();
@@ -321,8 +321,8 @@ void Division::decide() {
   on_trial_ = !always && !seen->verdict.settled();
   if (on_trial_) ++seen->on_trial;
   if (mode_ == Verdict::Mode::together) {
-    if (!seen->homes.shares().empty())
-      policy_ = partition::staticPolicy(seen->homes.shares());
+    if (const auto& shares = cutOf(*seen).homes.shares(); !shares.empty())
+      policy_ = partition::staticPolicy(shares);
     else
       policy_ = guided(*seen, always);
     if (policy_) return;
@@ -333,7 +333,7 @@ void Division::decide() {
     } else {
       seen->verdict.refuse();
       // Or a member that was slow once would never be asked again.
-      std::ranges::fill(seen->unit_ns, 0.0);
+      std::ranges::fill(cutOf(*seen).unit_ns, 0.0);
     }
   }
   policy_ = onOne(seen->best);
@@ -464,7 +464,7 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
     Knowledge::get().store.recordTransfer(mergeKey(), merging_->bytes(), *spent);
   const auto seen = experience_->state().lock();
   for (size_t i = 0; i < members(); ++i)
-    if (members_[i].units > 0) seen->unit_ns[i] = members_[i].unit_ns;
+    if (members_[i].units > 0) cutOf(*seen).unit_ns[i] = members_[i].unit_ns;
   if (measures_alone_) seen->tried_alone = true;
   if (!learns_) return;
   // Once is enough while nothing speaks for dividing it; later what it took tells.
@@ -477,12 +477,13 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
     return;
   }
   ++seen->launches;
-  const bool moved = seen->homes.moved();
+  partition::Homes& homes = cutOf(*seen).homes;
+  const bool moved = homes.moved();
   std::vector<partition::Homes::Done> done;
   for (const State& state : members_) done.push_back({state.units, state.done_ns, state.busy_ns});
-  seen->homes.ended(done);
+  homes.ended(done);
   // Whether other shares are better the next launches tell, or they stay as long as they are not.
-  if (seen->homes.moved()) seen->sampling.startOver();
+  if (homes.moved()) seen->sampling.startOver();
   judgeAlone(*seen);
   seen->verdict.took(mode_, now, moved);
 }

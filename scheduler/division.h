@@ -97,6 +97,11 @@ class Division {
   Division(Queue& queue, const DeviceKernel& kernel, ArgumentSet arguments,
            const port::LaunchRecord& record, std::shared_ptr<Experience> experience);
 
+  // What was seen of launches that are cut as this one.
+  template <class Seen>
+  auto& cutOf(Seen& seen) const {
+    return seen.cuts[split_->dimension()];
+  }
   bool possible() const;
   bool hasRoomForCopies(const Context& context) const;
   void decide();

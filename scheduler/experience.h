@@ -1,6 +1,7 @@
 // What the process has seen of one kernel at one size on one unified device.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -45,14 +46,18 @@ class Experience {
     bool measured = false;
     unsigned launches = 0;
   };
+  // Launches with other arguments may be cut along another dimension, into other blocks.
+  struct Cut {
+    partition::Homes homes;
+    std::vector<double> unit_ns;  // of each member's parts in its last launch; 0: none
+  };
   struct State {
     partition::Verdict verdict;
-    unsigned on_trial = 0;  // launches that were planned while that was open, and have not ended
-    partition::Homes homes;
-    size_t best = 0;               // the member that does it best alone
-    unsigned launches = 0;         // that were divided, and measured
+    unsigned on_trial = 0;    // launches that were planned while that was open, and have not ended
+    std::array<Cut, 3> cuts;  // by dimension
+    size_t best = 0;          // the member that does it best alone
+    unsigned launches = 0;    // that were divided, and measured
     partition::Sampling sampling;  // of those that are planned to be divided
-    std::vector<double> unit_ns;   // of each member's parts in its last launch; 0: none
     bool tried_alone = false;      // before it was ever divided
     unsigned measuring_alone = 0;  // launches that do that now
     std::vector<Alone> alone;      // by kindOf() a member

@@ -166,6 +166,43 @@ TEST_F(UnifiedDevices, MergeWhatPartsScatter) {
   }
 }
 
+// With one buffer behind both arguments it is merged, in blocks of columns; with two of them one is
+// written in rows, too many to keep account of unless they are the blocks. Their number is another
+// one.
+TEST_F(UnifiedDevices, CutOneKernelAlongEitherDimension) {
+  constexpr size_t width = 48, rows = 320;
+  const OwnedKernel k = kernel(built("kernel void k(global int* a, global int* b) {\n"
+                                     "  int i = get_global_id(1) * 48 + get_global_id(0);\n"
+                                     "  a[i] += i;\n"
+                                     "  b[16000] = 7;\n"
+                                     "}\n"),
+                               "k");
+  const cl_queue_properties properties[] = {CL_QUEUE_SPLIT_POLICY_WEFT, CL_SPLIT_POLICY_ALWAYS_WEFT,
+                                            0};
+  cl_int code = CL_SUCCESS;
+  const OwnedQueue own(
+      cl.clCreateCommandQueueWithProperties(context, testDevice(), properties, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  std::vector<cl_int> first(16384, 1), second(16384, 2);
+  const OwnedMem a = upload(first), b = upload(second);
+  const auto launch = [&](cl_mem one, std::vector<cl_int>& values, cl_mem other) {
+    set(k, one, other);
+    const size_t global[] = {width, rows}, local[] = {2, 16};
+    ASSERT_EQ(cl.clEnqueueNDRangeKernel(own, k, 2, nullptr, global, local, 0, nullptr, nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(cl.clFinish(own), CL_SUCCESS);
+    for (size_t i = 0; i < width * rows; ++i) values[i] += static_cast<cl_int>(i);
+  };
+  for (int round = 0; round < 3; ++round) {
+    launch(a, first, b);
+    second[16000] = 7;
+    ASSERT_EQ(download<cl_int>(a), first) << round;
+    ASSERT_EQ(download<cl_int>(b), second) << round;
+    launch(b, second, b);
+    ASSERT_EQ(download<cl_int>(b), second) << round;
+  }
+}
+
 // A sub-buffer is merged, what is beside it is not touched, and bytes stay apart.
 TEST_F(UnifiedDevices, MergeSubBuffersBytewise) {
   const auto align = deviceInfo<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
