@@ -80,6 +80,7 @@ struct ExtensionRow {
 constexpr ExtensionRow extensions[] = {
     {"SPV_KHR_linkonce_odr", nullptr},
     {"SPV_KHR_no_integer_wrap_decoration", nullptr},
+    {"SPV_KHR_non_semantic_info", nullptr},
     {"SPV_KHR_expect_assume", "cl_khr_expect_assume"},
     {"SPV_KHR_bit_instructions", "cl_khr_extended_bit_ops"},
     {"SPV_KHR_integer_dot_product", "cl_khr_integer_dot_product"},

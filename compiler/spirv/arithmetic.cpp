@@ -87,6 +87,8 @@ constexpr CastRow casts[] = {
     {Op::OpConvertUToF, llvm::Instruction::UIToFP, u, s},
     {Op::OpSatConvertSToU, llvm::Instruction::Trunc, s, u},
     {Op::OpSatConvertUToS, llvm::Instruction::Trunc, u, s},
+    {Op::OpUConvert, llvm::Instruction::Trunc, u, u},
+    {Op::OpSConvert, llvm::Instruction::Trunc, s, s},
 };
 
 template <typename Row, size_t size>
@@ -115,10 +117,12 @@ std::string typeName(const llvm::Type* type, Sign sign) {
 
 llvm::Value* FunctionReader::emitArithmetic(const Instruction& instruction) {
   const auto& operands = instruction.operands;
-  setFastMath(instruction);
   if (const BinaryRow* row = find(binaries, instruction.op)) {
-    llvm::Value* made =
-        builder_.CreateBinOp(row->made, value(operands.at(0)), value(operands.at(1)));
+    llvm::Value *left = value(operands.at(0)), *right = value(operands.at(1));
+    // Numbers of other widths may say how far to shift.
+    if (llvm::Instruction::isShift(row->made))
+      right = builder_.CreateZExtOrTrunc(right, left->getType());
+    llvm::Value* made = builder_.CreateBinOp(row->made, left, right);
     const Instructions& in = module_.instructions();
     if (auto* binary = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(made);
         binary && llvm::isa<llvm::Instruction>(made)) {
@@ -245,9 +249,18 @@ llvm::Value* FunctionReader::emitRelation(const Instruction& instruction) {
       return builder_.CreateSelect(value(operands.at(0)), value(operands.at(1)),
                                    value(operands.at(2)));
     case Op::OpAny:
-      return builder_.CreateOrReduce(value(operands.at(0)));
-    case Op::OpAll:
-      return builder_.CreateAndReduce(value(operands.at(0)));
+    case Op::OpAll: {
+      // One by one: LLVM makes odd numbers of whole vectors of truths, which not every target has.
+      llvm::Value* truths = value(operands.at(0));
+      const unsigned count = types_.at(typeOf(operands.at(0))).count;
+      llvm::Value* made = builder_.CreateExtractElement(truths, uint64_t{0});
+      for (unsigned i = 1; i < count; ++i) {
+        llvm::Value* next = builder_.CreateExtractElement(truths, i);
+        made = instruction.op == Op::OpAny ? builder_.CreateOr(made, next)
+                                           : builder_.CreateAnd(made, next);
+      }
+      return made;
+    }
     default:
       return emitClassification(instruction);
   }
@@ -338,11 +351,13 @@ llvm::Value* FunctionReader::emitConversion(const Instruction& instruction) {
   const bool saturated = instruction.op == Op::OpSatConvertSToU ||
                          instruction.op == Op::OpSatConvertUToS ||
                          in.decoration(instruction.result, spv::Decoration::SaturatedConversion);
-  llvm::Value* from = value(instruction.operands.at(0));
   llvm::Type* to = llvmType(instruction);
-  if (!rounding && !saturated)
+  if (!rounding && !saturated) {
+    if (llvm::Value* made = emitCast(instruction)) return made;
+    llvm::Value* from = value(instruction.operands.at(0));
     return between_floats ? builder_.CreateFPCast(from, to)
                           : builder_.CreateCast(row->made, from, to);
+  }
   constexpr const char* modes[] = {"_rte", "_rtz", "_rtp", "_rtn"};
   std::string name = "convert_" + typeName(to, row ? row->to : s);
   if (saturated) name += "_sat";

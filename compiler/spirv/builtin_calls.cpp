@@ -106,8 +106,14 @@ FunctionReader::Argument FunctionReader::enumeration(std::string_view name, uint
   return {builder_.getInt32(number), spellEnumeration(name)};
 }
 
+// What a work-item owns is reached through a generic pointer: OpenCL C has no functions for it.
 FunctionReader::Argument FunctionReader::atomicPointer(Id id, Sign sign) {
-  return {value(id), types_.pointerSpelling(typeOf(id), sign, {.atomic = true})};
+  const Type& type = types_.at(typeOf(id));
+  if (addressSpace(type.storage) != 0)
+    return {value(id), types_.pointerSpelling(typeOf(id), sign, {.atomic = true})};
+  return {generic(id), spellPointer(types_.spelling(type.element, sign),
+                                    {.address_space = addressSpace(spv::StorageClass::Generic),
+                                     .atomic = true})};
 }
 
 // OpenCL C's memory_scope of SPIR-V's.
@@ -185,12 +191,14 @@ llvm::Value* FunctionReader::emitCompareExchange(const Instruction& instruction)
   builder_.CreateStore(value(operands.at(5)), expected);
   Qualifiers qualifiers;
   llvm::Value* given = expected;
-  if (pointer.storage == spv::StorageClass::Generic) {
-    qualifiers.address_space = addressSpace(pointer.storage);
-    given = builder_.CreateAddrSpaceCast(expected, pointer.llvm);
+  const Argument updated = atomicPointer(operands.at(0), Sign::signed_);
+  const auto* updated_type = llvm::cast<llvm::PointerType>(updated.value->getType());
+  if (updated_type->getAddressSpace() == addressSpace(spv::StorageClass::Generic)) {
+    qualifiers.address_space = updated_type->getAddressSpace();
+    given = builder_.CreateAddrSpaceCast(expected, updated.value->getType());
   }
   callTyped("atomic_compare_exchange_strong_explicit", builder_.getInt1Ty(),
-            {atomicPointer(operands.at(0), Sign::signed_),
+            {updated,
              {given, spellPointer(element, qualifiers)},
              argument(operands.at(4)),
              order(operands.at(2)),

@@ -5,30 +5,37 @@ namespace {
 
 using spv::Op;
 
+enum class Gives : uint8_t { number, wide_number, number_per_dimension, mask };
+
 struct WorkItemFunction {
   spv::BuiltIn builtin;
   const char* name;
-  bool per_dimension;
+  Gives gives = Gives::number;
 };
 
 constexpr WorkItemFunction work_item_functions[] = {
-    {spv::BuiltIn::GlobalInvocationId, "get_global_id", true},
-    {spv::BuiltIn::GlobalSize, "get_global_size", true},
-    {spv::BuiltIn::GlobalOffset, "get_global_offset", true},
-    {spv::BuiltIn::LocalInvocationId, "get_local_id", true},
-    {spv::BuiltIn::WorkgroupSize, "get_local_size", true},
-    {spv::BuiltIn::EnqueuedWorkgroupSize, "get_enqueued_local_size", true},
-    {spv::BuiltIn::WorkgroupId, "get_group_id", true},
-    {spv::BuiltIn::NumWorkgroups, "get_num_groups", true},
-    {spv::BuiltIn::WorkDim, "get_work_dim", false},
-    {spv::BuiltIn::GlobalLinearId, "get_global_linear_id", false},
-    {spv::BuiltIn::LocalInvocationIndex, "get_local_linear_id", false},
-    {spv::BuiltIn::SubgroupSize, "get_sub_group_size", false},
-    {spv::BuiltIn::SubgroupMaxSize, "get_max_sub_group_size", false},
-    {spv::BuiltIn::NumSubgroups, "get_num_sub_groups", false},
-    {spv::BuiltIn::NumEnqueuedSubgroups, "get_enqueued_num_sub_groups", false},
-    {spv::BuiltIn::SubgroupId, "get_sub_group_id", false},
-    {spv::BuiltIn::SubgroupLocalInvocationId, "get_sub_group_local_id", false},
+    {spv::BuiltIn::GlobalInvocationId, "get_global_id", Gives::number_per_dimension},
+    {spv::BuiltIn::GlobalSize, "get_global_size", Gives::number_per_dimension},
+    {spv::BuiltIn::GlobalOffset, "get_global_offset", Gives::number_per_dimension},
+    {spv::BuiltIn::LocalInvocationId, "get_local_id", Gives::number_per_dimension},
+    {spv::BuiltIn::WorkgroupSize, "get_local_size", Gives::number_per_dimension},
+    {spv::BuiltIn::EnqueuedWorkgroupSize, "get_enqueued_local_size", Gives::number_per_dimension},
+    {spv::BuiltIn::WorkgroupId, "get_group_id", Gives::number_per_dimension},
+    {spv::BuiltIn::NumWorkgroups, "get_num_groups", Gives::number_per_dimension},
+    {spv::BuiltIn::WorkDim, "get_work_dim"},
+    {spv::BuiltIn::GlobalLinearId, "get_global_linear_id", Gives::wide_number},
+    {spv::BuiltIn::LocalInvocationIndex, "get_local_linear_id", Gives::wide_number},
+    {spv::BuiltIn::SubgroupSize, "get_sub_group_size"},
+    {spv::BuiltIn::SubgroupMaxSize, "get_max_sub_group_size"},
+    {spv::BuiltIn::NumSubgroups, "get_num_sub_groups"},
+    {spv::BuiltIn::NumEnqueuedSubgroups, "get_enqueued_num_sub_groups"},
+    {spv::BuiltIn::SubgroupId, "get_sub_group_id"},
+    {spv::BuiltIn::SubgroupLocalInvocationId, "get_sub_group_local_id"},
+    {spv::BuiltIn::SubgroupEqMask, "get_sub_group_eq_mask", Gives::mask},
+    {spv::BuiltIn::SubgroupGeMask, "get_sub_group_ge_mask", Gives::mask},
+    {spv::BuiltIn::SubgroupGtMask, "get_sub_group_gt_mask", Gives::mask},
+    {spv::BuiltIn::SubgroupLeMask, "get_sub_group_le_mask", Gives::mask},
+    {spv::BuiltIn::SubgroupLtMask, "get_sub_group_lt_mask", Gives::mask},
 };
 
 void applyParameterAttribute(llvm::Argument& argument, uint32_t attribute, llvm::Type* pointee) {
@@ -58,6 +65,7 @@ void FunctionReader::read(std::span<const Instruction> body) {
 
 llvm::Value* FunctionReader::evaluate(const Instruction& instruction) {
   builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.context(), "", &function_));
+  setFastMath(instruction);
   return emitValue(instruction);
 }
 
@@ -108,15 +116,16 @@ llvm::Value* FunctionReader::builtinVariable(Id id, spv::BuiltIn builtin) {
   variable = builder_.CreateAlloca(type);
   llvm::Type* scalar = type->getScalarType();
   llvm::Value* content = nullptr;
-  if (row->per_dimension) {
+  if (row->gives == Gives::number_per_dimension) {
     content = llvm::PoisonValue::get(type);
     for (uint32_t i = 0; i < 3; ++i) {
       llvm::Value* one = callTyped(row->name, builder_.getInt64Ty(), {unsignedNumber(i)});
       content = builder_.CreateInsertElement(content, builder_.CreateZExtOrTrunc(one, scalar), i);
     }
+  } else if (row->gives == Gives::mask) {
+    content = callTyped(row->name, type, {});
   } else {
-    const bool wide =
-        builtin == spv::BuiltIn::GlobalLinearId || builtin == spv::BuiltIn::LocalInvocationIndex;
+    const bool wide = row->gives == Gives::wide_number;
     llvm::Type* returned = wide ? builder_.getInt64Ty() : builder_.getInt32Ty();
     content = builder_.CreateZExtOrTrunc(callTyped(row->name, returned, {}), scalar);
   }
@@ -145,6 +154,7 @@ void FunctionReader::readParameter(const Instruction& instruction) {
 }
 
 void FunctionReader::emit(const Instruction& instruction) {
+  setFastMath(instruction);
   if (emitControl(instruction)) return;
   if (!builder_.GetInsertBlock()) throw Failure("an instruction outside a block");
   if (instruction.type) types_of_[instruction.result] = instruction.type;
@@ -175,6 +185,7 @@ llvm::Value* FunctionReader::emitValue(const Instruction& instruction) {
 
 bool FunctionReader::emitControl(const Instruction& instruction) {
   const auto& operands = instruction.operands;
+  if (module_.instructions().saysNothing(instruction)) return true;
   switch (instruction.op) {
     case Op::OpLabel:
       builder_.SetInsertPoint(block(instruction.result));
@@ -246,7 +257,8 @@ void FunctionReader::finishPhis() {
     const auto& operands = instruction->operands;
     for (size_t i = 0; i + 1 < operands.size(); i += 2) {
       llvm::BasicBlock* const from = block(operands[i + 1]);
-      if (!from) continue;
+      // Translators say it once for each edge, too.
+      if (!from || phi->getBasicBlockIndex(from) >= 0) continue;
       // LLVM counts edges, of which a switch may have several to one block.
       const auto edges =
           std::max<ptrdiff_t>(1, llvm::count(llvm::successors(from), phi->getParent()));

@@ -148,6 +148,14 @@ uint64_t Instruction::number(size_t first, unsigned words) const {
   return value;
 }
 
+bool Instructions::saysNothing(const Instruction& instruction) const {
+  if (instruction.op != spv::Op::OpExtInst) return false;
+  const auto set = instruction_sets.find(instruction.operands.at(0));
+  if (set == instruction_sets.end()) return false;
+  return set->second.starts_with("NonSemantic.") || set->second == "OpenCL.DebugInfo.100" ||
+         set->second == "DebugInfo";
+}
+
 const Decoration* Instructions::decoration(Id id, spv::Decoration kind) const {
   const auto all = decorations(id, kind);
   return all.empty() ? nullptr : all.front();

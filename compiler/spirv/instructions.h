@@ -58,6 +58,8 @@ struct Instructions {
   const Decoration* decoration(Id id, spv::Decoration kind) const;
   // All of one kind: a parameter may have several FuncParamAttr.
   std::vector<const Decoration*> decorations(Id id, spv::Decoration kind) const;
+  // An extended instruction that tells debuggers and other tools something, and devices nothing.
+  bool saysNothing(const Instruction& instruction) const;
   const Decoration* memberDecoration(Id id, uint32_t member, spv::Decoration kind) const;
 
   std::unordered_multimap<Id, Decoration> decorated;

@@ -1,4 +1,6 @@
 // Variables, loads, stores and addresses.
+#include <bit>
+
 #include "compiler/spirv/function_reader.h"
 
 namespace weft::compiler::spirv {
@@ -12,8 +14,9 @@ struct MemoryAccess {
   llvm::MaybeAlign alignment;
 };
 
+constexpr uint32_t volatile_bit = 1, aligned_bit = 2, nontemporal_bit = 4;
+
 MemoryAccess readAccess(const Instruction& instruction, size_t first) {
-  constexpr uint32_t volatile_bit = 1, aligned_bit = 2, nontemporal_bit = 4;
   MemoryAccess access;
   if (instruction.operands.size() <= first) return access;
   const uint32_t bits = instruction.operands[first];
@@ -25,6 +28,13 @@ MemoryAccess readAccess(const Instruction& instruction, size_t first) {
     access.alignment = llvm::Align(bytes);
   }
   return access;
+}
+
+// Since version 1.4 a copy may say first how it writes, then how it reads.
+size_t behindAccess(const Instruction& instruction, size_t first) {
+  if (instruction.operands.size() <= first) return first;
+  constexpr uint32_t with_operand = aligned_bit | 8 | 16;  // and pointers made available, visible
+  return first + 1 + static_cast<size_t>(std::popcount(instruction.operands[first] & with_operand));
 }
 
 void markNontemporal(llvm::Instruction& made) {
@@ -63,6 +73,20 @@ llvm::Value* FunctionReader::emitMemory(const Instruction& instruction) {
                                    value(instruction.operands.at(1)));
     case Op::OpPtrDiff:
       return emitPointerDifference(instruction);
+    case Op::OpSizeOf: {
+      llvm::Type* type = types_.llvm(types_.at(typeOf(instruction.operands.at(0))).element);
+      const auto bytes = module_.module().getDataLayout().getTypeAllocSize(type);
+      return llvm::ConstantInt::get(llvmType(instruction), bytes);
+    }
+    case Op::OpGenericPtrMemSemantics: {
+      // Of OpenCL C's fence flags, which are these bits further down.
+      const Argument pointer{
+          generic(instruction.operands.at(0)),
+          spellPointer(spellBuiltin("v"),
+                       {.address_space = addressSpace(spv::StorageClass::Generic)})};
+      llvm::Value* flags = callTyped("get_fence", builder_.getInt32Ty(), {pointer});
+      return builder_.CreateShl(builder_.CreateZExtOrTrunc(flags, llvmType(instruction)), 8);
+    }
     default:
       return nullptr;
   }
@@ -106,15 +130,18 @@ void FunctionReader::emitStore(const Instruction& instruction) {
 void FunctionReader::emitCopy(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   const bool sized = instruction.op == Op::OpCopyMemorySized;
-  const MemoryAccess access = readAccess(instruction, sized ? 3 : 2);
+  const size_t first = sized ? 3 : 2, second = behindAccess(instruction, first);
+  const MemoryAccess to = readAccess(instruction, first);
+  const MemoryAccess from = second < operands.size() ? readAccess(instruction, second) : to;
   const llvm::DataLayout& layout = module_.module().getDataLayout();
   llvm::Type* type = types_.llvm(types_.at(typeOf(operands.at(0))).element);
   llvm::Value* bytes =
       sized ? value(operands.at(2)) : builder_.getInt64(layout.getTypeAllocSize(type));
-  llvm::MaybeAlign alignment = access.alignment;
-  if (!alignment && !sized) alignment = layout.getABITypeAlign(type);
-  builder_.CreateMemCpy(value(operands.at(0)), alignment, value(operands.at(1)), alignment, bytes,
-                        access.is_volatile);
+  const auto alignment = [&](const MemoryAccess& access) {
+    return access.alignment || sized ? access.alignment : layout.getABITypeAlign(type);
+  };
+  builder_.CreateMemCpy(value(operands.at(0)), alignment(to), value(operands.at(1)),
+                        alignment(from), bytes, to.is_volatile || from.is_volatile);
 }
 
 llvm::Value* FunctionReader::emitAccessChain(const Instruction& instruction, bool pointer_first) {

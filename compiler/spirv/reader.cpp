@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include <llvm/Transforms/Utils/Cloning.h>
+
 #include "compiler/spirv/function_reader.h"
 #include "core/pipe.h"
 #include "core/spirv_features.h"
@@ -102,6 +104,7 @@ void Reader::declare(const Instruction& instruction) {
   if (types_.declare(instruction, [this](Id length) { return number(length); })) return;
   if (declareConstant(instruction)) return;
   if (instruction.op == Op::OpVariable) return declareVariable(instruction);
+  if (in_.saysNothing(instruction)) return;
   throw Failure("instruction " + std::to_string(static_cast<uint32_t>(instruction.op)) +
                 " outside a function");
 }
@@ -235,7 +238,8 @@ llvm::GlobalValue::LinkageTypes Reader::linkage(Id id, std::string& name) const 
   const Decoration* attributes = in_.decoration(id, spv::Decoration::LinkageAttributes);
   const auto named = in_.names.find(id);
   if (!attributes) {
-    name = named == in_.names.end() ? "" : named->second;
+    // Apart from kernels, builtin functions and LLVM's own, which are known by their names.
+    name = named == in_.names.end() ? "" : "own." + named->second;
     return llvm::GlobalValue::InternalLinkage;
   }
   const Instruction words{Op::OpNop, 0, 0, attributes->operands};
@@ -301,7 +305,8 @@ void Reader::declareFunction(const Instruction& instruction) {
   const auto kind = linkage(instruction.result, name);
   const EntryPoint* entry = nullptr;
   for (const EntryPoint& candidate : in_.entry_points)
-    if (candidate.function == instruction.result && isLaunchable(type)) entry = &candidate;
+    if (!entry && candidate.function == instruction.result && isLaunchable(type))
+      entry = &candidate;
   auto* function_type = llvm::cast<llvm::FunctionType>(type.llvm);
   llvm::Function* made =
       llvm::Function::Create(function_type, entry ? llvm::GlobalValue::ExternalLinkage : kind,
@@ -325,12 +330,26 @@ void Reader::readFunctions() {
     const std::span<const Instruction> body(in_.body.data() + i, end - i);
     FunctionReader reader(*this, *function);
     reader.read(body);
-    for (const EntryPoint& entry : in_.entry_points)
-      if (entry.function == body.front().result &&
-          function->getCallingConv() == llvm::CallingConv::SPIR_KERNEL)
-        describeKernel(*this, entry, *function, types_.at(body.front().operands.at(1)),
-                       reader.parameters());
+    if (function->getCallingConv() == llvm::CallingConv::SPIR_KERNEL)
+      describeKernels(body.front(), *function, reader.parameters());
     i = end;
+  }
+}
+
+// A function may be an entry point under several names, each of which is a kernel.
+void Reader::describeKernels(const Instruction& declared, llvm::Function& function,
+                             std::span<const Id> parameters) {
+  const Type& type = types_.at(declared.operands.at(1));
+  for (const EntryPoint& entry : in_.entry_points) {
+    if (entry.function != declared.result) continue;
+    llvm::Function* kernel = &function;
+    if (function.getName() != entry.name) {
+      if (module_->getFunction(entry.name)) throw Failure("two kernels are called " + entry.name);
+      llvm::ValueToValueMapTy values;
+      kernel = llvm::CloneFunction(&function, values);
+      kernel->setName(entry.name);
+    }
+    describeKernel(*this, entry, *kernel, type, parameters);
   }
 }
 

@@ -58,6 +58,8 @@ class Reader {
   void declareFunction(const Instruction& instruction);
   bool isLaunchable(const Type& function) const;
   void readFunctions();
+  void describeKernels(const Instruction& declared, llvm::Function& function,
+                       std::span<const Id> parameters);
   const port::SpecializationConstant* specialization(Id id) const;
   llvm::GlobalValue::LinkageTypes linkage(Id id, std::string& name) const;
 

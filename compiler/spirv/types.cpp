@@ -140,7 +140,11 @@ void Types::declareArray(const Instruction& instruction, uint64_t length) {
 }
 
 bool Types::declareOther(const Instruction& instruction) {
-  if (instruction.op == spv::Op::OpTypeForwardPointer) return true;
+  if (instruction.op == spv::Op::OpTypeForwardPointer) {
+    forward_pointers_[instruction.operands.at(0)] =
+        static_cast<spv::StorageClass>(instruction.operands.at(1));
+    return true;
+  }
   Type type = describe(instruction);
   if (!type.llvm) return false;
   type.op = instruction.op;
@@ -232,9 +236,10 @@ Type Types::describeStruct(const Instruction& instruction) const {
   type.members = instruction.operands;
   std::vector<llvm::Type*> members;
   for (const Id member : type.members) {
-    // A pointer to a type that follows.
-    const bool forward = !types_.contains(member);
-    members.push_back(forward ? llvm::PointerType::get(context_, 1) : llvm(member));
+    const auto forward = forward_pointers_.find(member);
+    members.push_back(forward == forward_pointers_.end()
+                          ? llvm(member)
+                          : llvm::PointerType::get(context_, addressSpace(forward->second)));
   }
   const bool packed = module_.decoration(instruction.result, spv::Decoration::CPacked) != nullptr;
   type.llvm = llvm::StructType::get(context_, members, packed);

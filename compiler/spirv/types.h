@@ -70,6 +70,7 @@ class Types {
   llvm::LLVMContext& context_;
   const Instructions& module_;
   std::unordered_map<Id, Type> types_;
+  std::unordered_map<Id, spv::StorageClass> forward_pointers_;
 };
 
 }  // namespace weft::compiler::spirv
