@@ -320,6 +320,46 @@ TEST_F(Language, WideLegacyAtomics) {
             (std::vector<cl_long>{cl_long{4950} << 33, cl_long{99} << 33, cl_long{127} << 33}));
 }
 
+// Both are single operations to an optimiser, which not every target has.
+TEST_F(Language, BytesTurnedRoundAndNumbersTooLarge) {
+  const OwnedProgram program = built(
+      "kernel void turn(global ulong* a) {\n"
+      "  const ulong x = a[get_global_id(0)];\n"
+      "  const uint y = x; const ushort z = x;\n"
+      "  const uint four = y >> 24 | (y >> 8 & 0xff00) | (y << 8 & 0xff0000) | y << 24;\n"
+      "  const ushort two = z >> 8 | z << 8;\n"
+      "  const ulong eight = x >> 56 | (x >> 40 & 0xff00) | (x >> 24 & 0xff0000) |\n"
+      "    (x >> 8 & 0xff000000) | (x << 8 & 0xff00000000) | (x << 24 & 0xff0000000000) |\n"
+      "    (x << 40 & 0xff000000000000) | x << 56;\n"
+      "  a[get_global_id(0)] = eight ^ four ^ two;\n"
+      "}\n"
+      "#define PRODUCT(type) { const type x = a[i], y = b[i], xy = x * y;\\\n"
+      "    too_large = too_large << 1 | (x != 0 && xy / x != y); }\n"
+      "kernel void check(global const ulong* a, global const ulong* b, global uint* out) {\n"
+      "  const size_t i = get_global_id(0);\n"
+      "  uint too_large = 0;\n"
+      "  PRODUCT(uint) PRODUCT(ulong)\n"
+      "  const long sum = (long)(int)a[i] + (int)b[i];\n"
+      "  too_large = too_large << 1 | (sum > INT_MAX || sum < INT_MIN);\n"
+      "  out[i] = too_large;\n"
+      "}");
+  const OwnedMem numbers = upload<cl_ulong>({0x0102030405060708, 0xff00000000000080});
+  const OwnedKernel turn = kernel(program, "turn");
+  set(turn, numbers);
+  run(turn, {{2}});
+  EXPECT_EQ(download<cl_ulong>(numbers),
+            (std::vector<cl_ulong>{0x0807060504030201 ^ 0x08070605 ^ 0x0807,
+                                   0x80000000000000ff ^ 0x80000000 ^ 0x8000}));
+  const OwnedMem a =
+      upload<cl_ulong>({3, 0x10000, 0x7fffffff, cl_ulong{1} << 32, 0xffffffff80000000});
+  const OwnedMem b = upload<cl_ulong>({5, 0x10000, 1, cl_ulong{1} << 32, 0xffffffff});
+  const OwnedMem out = upload(std::vector<cl_uint>(5));
+  const OwnedKernel check = kernel(program, "check");
+  set(check, a, b, out);
+  run(check, {{5}});
+  EXPECT_EQ(download<cl_uint>(out), (std::vector<cl_uint>{0, 4, 1, 2, 7}));
+}
+
 // cl_khr_kernel_clock: the time of each scope goes on, whichever form it is read in.
 TEST_F(Language, ClocksOfKernels) {
   const OwnedProgram program = built(

@@ -91,6 +91,8 @@ class FunctionWriter {
   // A new result in the current block.
   Id result(spv::Op op, Id type, llvm::ArrayRef<uint32_t> operands);
   void define(const llvm::Instruction& instruction, spv::Op op, llvm::ArrayRef<uint32_t> operands);
+  Id spread(Id condition, llvm::Type* chosen);
+  Id selectMembers(llvm::Type* type, Id condition, Id yes, Id no);
   // The pointer as one to `type`.
   Id typed(const llvm::Value* pointer, llvm::Type* type);
   Id as64(const llvm::Value* index);

@@ -147,8 +147,11 @@ void FunctionWriter::changeSpace(const Instruction& instruction) {
   const llvm::Value* from = cast.getPointerOperand();
   if (cast.getDestAddressSpace() == generic_space)
     return define(instruction, Op::OpPtrCastToGeneric, {id(from)});
-  if (cast.getSrcAddressSpace() != generic_space) refuse("an instruction", instruction);
-  define(instruction, Op::OpGenericCastToPtr, {id(from)});
+  Id generic = id(from);
+  // A cast that would fail is still there where it is never used.
+  if (cast.getSrcAddressSpace() != generic_space)
+    generic = result(Op::OpPtrCastToGeneric, types_.bytes(generic_space), {generic});
+  define(instruction, Op::OpGenericCastToPtr, {generic});
 }
 
 void FunctionWriter::compare(const Instruction& instruction) {
@@ -169,19 +172,43 @@ void FunctionWriter::compare(const Instruction& instruction) {
   define(instruction, op, {id(left), id(right)});
 }
 
+// One truth for each element: before version 1.4 a vector is chosen by a vector.
+Id FunctionWriter::spread(Id condition, llvm::Type* chosen) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(chosen);
+  if (!vector) return condition;
+  auto* truth = llvm::Type::getInt1Ty(function_.getContext());
+  auto* type = llvm::FixedVectorType::get(truth, vector->getNumElements());
+  const std::vector<uint32_t> copies(vector->getNumElements(), condition);
+  return result(Op::OpCompositeConstruct, types_.type(type), copies);
+}
+
 void FunctionWriter::select(const Instruction& instruction) {
   const auto& choice = llvm::cast<llvm::SelectInst>(instruction);
+  llvm::Type* type = choice.getType();
   Id condition = id(choice.getCondition());
-  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(choice.getType());
-  if (vector && !choice.getCondition()->getType()->isVectorTy()) {
-    // Before version 1.4 a vector is chosen by a vector.
-    auto* type =
-        llvm::FixedVectorType::get(choice.getCondition()->getType(), vector->getNumElements());
-    const std::vector<uint32_t> copies(vector->getNumElements(), condition);
-    condition = result(Op::OpCompositeConstruct, types_.type(type), copies);
+  const Id yes = id(choice.getTrueValue()), no = id(choice.getFalseValue());
+  if (type->isAggregateType())
+    return define(instruction, Op::OpCopyObject, {selectMembers(type, condition, yes, no)});
+  if (!choice.getCondition()->getType()->isVectorTy()) condition = spread(condition, type);
+  define(instruction, Op::OpSelect, {condition, yes, no});
+}
+
+// Before version 1.4 structures and arrays are chosen member by member.
+Id FunctionWriter::selectMembers(llvm::Type* type, Id condition, Id yes, Id no) {
+  const bool is_structure = type->isStructTy();
+  if (!is_structure && !type->isArrayTy())
+    return result(Op::OpSelect, types_.type(type), {condition, yes, no});
+  const uint64_t count = is_structure ? type->getStructNumElements() : type->getArrayNumElements();
+  std::vector<uint32_t> members;
+  for (uint32_t i = 0; i < count; ++i) {
+    llvm::Type* member = llvm::ExtractValueInst::getIndexedType(type, i);
+    const auto part = [&](Id whole) {
+      return result(Op::OpCompositeExtract, types_.type(member), {whole, i});
+    };
+    const Id first = part(yes), second = part(no);
+    members.push_back(selectMembers(member, spread(condition, member), first, second));
   }
-  define(instruction, Op::OpSelect,
-         {condition, id(choice.getTrueValue()), id(choice.getFalseValue())});
+  return result(Op::OpCompositeConstruct, types_.type(type), members);
 }
 
 void FunctionWriter::freeze(const Instruction& instruction) {

@@ -196,15 +196,17 @@ void expandFunnelShifts(Function& function) {
   }
 }
 
-// Halves change places, then quarters, and so on.
-void expandBitReversals(Function& function) {
+// Halves change places, then quarters, and so on, down to bits or bytes.
+void expandReversals(Function& function) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* reversal = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    if (!reversal || reversal->getIntrinsicID() != llvm::Intrinsic::bitreverse) continue;
+    const auto kind = reversal ? reversal->getIntrinsicID() : llvm::Intrinsic::not_intrinsic;
+    if (kind != llvm::Intrinsic::bitreverse && kind != llvm::Intrinsic::bswap) continue;
+    const unsigned least = kind == llvm::Intrinsic::bswap ? 8 : 1;
     Builder builder(reversal);
     Value* value = reversal->getArgOperand(0);
     const unsigned bits = value->getType()->getScalarSizeInBits();
-    for (unsigned part = bits / 2; part > 0; part /= 2) {
+    for (unsigned part = bits / 2; part >= least; part /= 2) {
       const auto mask = llvm::APInt::getSplat(bits, llvm::APInt::getLowBitsSet(2 * part, part));
       auto* low = llvm::ConstantInt::get(value->getType(), mask);
       auto* distance = llvm::ConstantInt::get(value->getType(), part);
@@ -213,6 +215,47 @@ void expandBitReversals(Function& function) {
     }
     reversal->replaceAllUsesWith(value);
     reversal->eraseFromParent();
+  }
+}
+
+Value* upperHalf(Builder& builder, bool is_signed, Value* left, Value* right) {
+  llvm::Type* type = left->getType();
+  std::string name = is_signed ? "weft.mul_hi.s" : "weft.mul_hi.u";
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    name += "." + std::to_string(vector->getNumElements());
+  name += "." + std::to_string(type->getScalarSizeInBits());
+  llvm::Module* module = builder.GetInsertBlock()->getModule();
+  return builder.CreateCall(module->getOrInsertFunction(name, type, type, type), {left, right});
+}
+
+// What LLVM makes of a program's own test whether a number is too large.
+void expandOverflows(Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* operation = llvm::dyn_cast<llvm::WithOverflowInst>(&instruction);
+    if (!operation) continue;
+    Builder builder(operation);
+    Value *left = operation->getLHS(), *right = operation->getRHS();
+    const bool is_signed = operation->isSigned();
+    Value* made = builder.CreateBinOp(operation->getBinaryOp(), left, right);
+    Value* zero = llvm::Constant::getNullValue(made->getType());
+    const auto changed = [&](Value* from) { return builder.CreateXor(from, made); };
+    Value* over = nullptr;
+    if (operation->getBinaryOp() == llvm::Instruction::Mul) {
+      const unsigned bits = made->getType()->getScalarSizeInBits();
+      Value* fits = is_signed ? builder.CreateAShr(made, bits - 1) : zero;
+      over = builder.CreateICmpNE(upperHalf(builder, is_signed, left, right), fits);
+    } else if (operation->getBinaryOp() == llvm::Instruction::Add) {
+      over = is_signed
+                 ? builder.CreateICmpSLT(builder.CreateAnd(changed(left), changed(right)), zero)
+                 : builder.CreateICmpULT(made, left);
+    } else {
+      Value* differ = builder.CreateXor(left, right);
+      over = is_signed ? builder.CreateICmpSLT(builder.CreateAnd(differ, changed(left)), zero)
+                       : builder.CreateICmpULT(left, right);
+    }
+    Value* pair = builder.CreateInsertValue(llvm::PoisonValue::get(operation->getType()), made, 0);
+    operation->replaceAllUsesWith(builder.CreateInsertValue(pair, over, 1));
+    operation->eraseFromParent();
   }
 }
 
@@ -233,9 +276,7 @@ void nameUpperHalves(Function& function) {
     llvm::Type* type = instruction.getType();
     if (left->getType() != type || right->getType() != type) continue;
     Builder builder(&instruction);
-    const auto callee = function.getParent()->getOrInsertFunction(
-        is_signed ? "weft.mul_hi.s" : "weft.mul_hi.u", type, type, type);
-    instruction.replaceAllUsesWith(builder.CreateCall(callee, {left, right}));
+    instruction.replaceAllUsesWith(upperHalf(builder, is_signed, left, right));
   }
 }
 
@@ -379,7 +420,8 @@ void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine,
     dropDead(function);
     expandKinds(function);
     expandFunnelShifts(function);
-    expandBitReversals(function);
+    expandReversals(function);
+    expandOverflows(function);
     branchOnTruth(function);
     splitRepeatedEdges(function);
   }
