@@ -85,6 +85,8 @@ void DeviceFamily::place(const JournalEntry& entry, const std::shared_ptr<Upload
     case port::DeviceCall::create_user_event:
       event = makeUserEvent();
       return name();
+    case port::DeviceCall::capture_profiling:
+      return captureProfiling(known(entry.waits.empty() ? 0 : entry.waits[0]), record.profile);
     default:
       return;
   }

@@ -79,7 +79,9 @@ struct JournalRecord {
   uint32_t queue;    // as JournalHead::default_queue
   int32_t handles;   // of the event that it made
   uint64_t event;    // that it made; 0: none
-  uint64_t profile;  // where that event's times are wanted
+  // Where that event's times are wanted; of a capture_profiling, which there is for each further
+  // wish, those of the one that it is behind.
+  uint64_t profile;
   uint32_t writer;
   uint32_t wait_count;
   uint32_t local_count;

@@ -38,7 +38,8 @@ typedef struct {
   ulong number;
   atomic_int handles;
   atomic_int status;
-  ulong profile[2];
+  ulong run_time;  // 0: not known yet
+  atomic_ulong whole_time;
 } KnownEvent;
 
 typedef struct {
@@ -66,7 +67,7 @@ typedef struct {
   uint queue;
   atomic_int handles;
   atomic_ulong event;
-  ulong profile;
+  atomic_ulong profile;
   uint writer;
   uint wait_count;
   uint local_count;
@@ -157,7 +158,7 @@ INLINE void fill(__global Record* record, const __private Request* request, ulon
   record->call = request->call;
   STORE(&record->value, request->value);
   record->queue = (uint)request->queue;
-  record->profile = 0;
+  STORE(&record->profile, 0ul);
   record->writer = (uint)__weft_journal_writer();
   record->wait_count = request->wait_count;
   record->local_count = request->local_count;
@@ -356,21 +357,35 @@ INLINE void setEventStatus(__global Journal* journal, ulong number, int status) 
                                           memory_order_relaxed, memory_scope_device);
 }
 
+// A wish for the times of an event that is known to have another one.
+INLINE void captureAnother(__global Journal* journal, const __private Request* request) {
+  const ulong units = RECORD_UNITS + 1;
+  __global Record* record = room(journal, units);
+  if (!record) return;
+  fill(record, request, units);
+  record->wait_count = 1;
+  record->local_count = record->block_bytes = record->block_alignment = 0;
+  STORE(&record->event, 0ul);
+  STORE(&record->profile, (ulong)request->profile);
+  *(__global ulong*)(record + 1) = request->event;
+}
+
 // The times of what has run already are here.
-INLINE void captureProfiling(__global Journal* journal, ulong number, __global ulong* profile) {
-  if (!isValid(journal, number)) return;
-  __global Record* record = madeBy(journal, number);
-  if (record) {
-    record->profile = (ulong)profile;
+INLINE void captureProfiling(__global Journal* journal, const __private Request* request) {
+  __global ulong* profile = request->profile;
+  if (!profile || !isValid(journal, request->event)) return;
+  __global Record* record = madeBy(journal, request->event);
+  __global KnownEvent* event = record ? 0 : knownEvent(journal, request->event);
+  if (event && event->run_time != 0) {
+    profile[0] = event->run_time;
+    profile[1] = LOAD(&event->whole_time);
     return;
   }
-  __global KnownEvent* event = knownEvent(journal, number);
-  if (event->profile[0] == 0) {
-    event->profile[1] = (ulong)profile;
-  } else if (profile) {
-    profile[0] = event->profile[0];
-    profile[1] = event->profile[1];
-  }
+  ulong nobody = 0;
+  if (!__opencl_atomic_compare_exchange_strong(record ? &record->profile : &event->whole_time,
+                                               &nobody, (ulong)profile, memory_order_relaxed,
+                                               memory_order_relaxed, memory_scope_device))
+    captureAnother(journal, request);
 }
 
 // Null: there is none, or what is there is not the launch's.
@@ -390,9 +405,7 @@ long __weft_own_device_queue(const __private Request* request) {
     case call_retain_event: retainEvent(journal, request->event); return 0;
     case call_release_event: releaseEvent(journal, request->event); return 0;
     case call_set_event_status: setEventStatus(journal, request->event, request->value); return 0;
-    case call_capture_profiling:
-      captureProfiling(journal, request->event, request->profile);
-      return 0;
+    case call_capture_profiling: captureProfiling(journal, request); return 0;
     case call_is_valid_event: return isValid(journal, request->event);
   }
   return answerAboutKernel(journal, request);
