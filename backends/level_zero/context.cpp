@@ -138,6 +138,13 @@ ze_result_t DeviceContext::pause(ze_event_handle_t event, port::Nanoseconds sinc
   return usable() == ZE_RESULT_SUCCESS ? note(api.eventHostSynchronize(event, moment)) : usable();
 }
 
+void DeviceContext::rest(unsigned& tries) noexcept {
+  constexpr unsigned few_tries = 10, most_tries = 3000;
+  constexpr std::chrono::microseconds short_nap{50}, long_nap{1000};
+  if (++tries >= most_tries) lost.store(true, std::memory_order_relaxed);
+  std::this_thread::sleep_for(tries < few_tries ? short_nap : long_nap);
+}
+
 ze_result_t DeviceContext::await(ze_event_handle_t event) noexcept {
   const port::Nanoseconds since = hostNow();
   ze_result_t result = look(event);

@@ -101,6 +101,10 @@ struct DeviceContext {
   // wait for a moment, because some only then notice what became of the device.
   ze_result_t pause(ze_event_handle_t event, port::Nanoseconds since) noexcept;
 
+  // Between tries to have the end told of what may be on the device: sleeps. After some seconds of
+  // them the device counts as lost.
+  void rest(unsigned& tries) noexcept;
+
   const std::shared_ptr<Driver> driver;
   const Api& api = driver->api;
   const ze_device_handle_t device;

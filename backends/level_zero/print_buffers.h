@@ -16,8 +16,8 @@ class PrintBuffer {
   PrintBuffer& operator=(const PrintBuffer&) = delete;
   ~PrintBuffer();
 
-  // Allocates when it is first asked for. Throws. Where the device is full they are the same, and it
-  // is asked for room again the next time.
+  // Allocates when it is first asked for. Throws. Where the device is full they are the same, and
+  // it is asked for room again the next time.
   void* device();
   std::byte* host();
 

@@ -50,8 +50,7 @@ StreamCore::Befores StreamCore::ahead(const port::Operation& operation) noexcept
   for (const port::Operation* each : operation.behind) {
     auto* const core = static_cast<StreamCore*>(each->place.lane);
     const uint64_t number = each->place.number;
-    if (core != this && (!core->hasEnded(number) || core->mayRun(number)))
-      before.push_back(core->lend(number));
+    if (core != this && !core->hasEnded(number)) before.push_back(core->lend(number));
   }
   return before;
 }
@@ -62,27 +61,17 @@ StreamCore::Before StreamCore::lend(uint64_t sequence) noexcept {
   const std::lock_guard ordered(submitting_);
   if (appended_ < sequence) return before;
   if (marked_ < sequence) closeBatch();
-  const auto tells = [&](const Mark& mark) {
-    return mark.sequence >= sequence && (mark.result == ZE_RESULT_NOT_READY || !mayRun(sequence));
-  };
-  if (std::ranges::none_of(queue_.lock()->marks, tells) && mayRun(sequence)) addMark();
   const auto locked = queue_.lock();
   if (readsUpTo(sequence)) return before;
-  const auto mark = std::ranges::find_if(locked->marks, tells);
+  const auto mark = std::ranges::find_if(
+      locked->marks, [&](const Mark& other) { return other.sequence >= sequence; });
   if (mark == locked->marks.end() || mark->result != ZE_RESULT_NOT_READY) return before;
   if (!mark->shared) mark->shared = std::make_shared<SharedEvent>(context, mark->event);
   before.event = mark->shared;
   return before;
 }
 
-// Of those that no event is waited for, but the host has: does nobody know whether they ended?
-bool StreamCore::mayRun(const Befores& before) noexcept {
-  return std::ranges::any_of(
-      before, [](const Before& each) { return !each.event && each.core->mayRun(each.sequence); });
-}
-
 ze_result_t StreamCore::waitFor(const Befores& before) noexcept {
-  if (mayRun(before)) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
   if (unordered_) {
     const ze_result_t result = barrier(nullptr);
     if (result != ZE_RESULT_SUCCESS) return result;
@@ -134,8 +123,10 @@ void StreamCore::append(port::Operation& operation, Befores before) noexcept {
     unordered_ = flight.result != ZE_RESULT_SUCCESS;
     return push(std::move(flight), nullptr);
   }
-  const Mark mark = makeMark(flight.times);
-  push(std::move(flight), &mark);
+  Mark mark;
+  const bool made = makeMark(mark, flight.times);
+  flight.has_times = made && flight.times;
+  push(std::move(flight), made ? &mark : nullptr);
 }
 
 // Without a place for its times it gets those of the host.
@@ -169,11 +160,10 @@ ze_result_t StreamCore::barrier(ze_event_handle_t event) noexcept {
   return api.commandListAppendBarrier(transfers_.list(), event, 0, nullptr);
 }
 
-// Made after a failure, too: what came before has to end before this flight does.
-StreamCore::Mark StreamCore::makeMark(uint64_t* times) noexcept {
-  Mark mark;
+// Made after a failure, too: what came before has to end before this flight does. Of a lost device
+// it says so. False: for now there is nothing that could tell, while the device goes on.
+bool StreamCore::makeMark(Mark& mark, uint64_t* times) noexcept {
   mark.sequence = appended_;
-  marked_ = appended_;
   ze_result_t result = context->usable();
   if (result == ZE_RESULT_SUCCESS) mark.event = context->events.take();
   if (result == ZE_RESULT_SUCCESS && !mark.event) result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -181,11 +171,16 @@ StreamCore::Mark StreamCore::makeMark(uint64_t* times) noexcept {
   if (times && result == ZE_RESULT_SUCCESS)
     result = api.commandListAppendWriteGlobalTimestamp(transfers_.list(), times + 1, mark.event, 0,
                                                        nullptr);
-  if (context->note(result) == ZE_RESULT_SUCCESS) return mark;
-  mark.result = result;
-  unordered_ = true;
-  if (context->usable() == ZE_RESULT_SUCCESS) untold_.store(appended_, std::memory_order_release);
-  return mark;
+  if (context->note(result) != ZE_RESULT_SUCCESS) {
+    unordered_ = true;
+    mark.result = context->usable();
+    if (mark.result == ZE_RESULT_SUCCESS) {
+      context->events.give(mark.event);
+      return false;
+    }
+  }
+  marked_ = appended_;
+  return true;
 }
 
 void StreamCore::push(Flight&& flight, const Mark* mark) noexcept {
@@ -217,7 +212,8 @@ void StreamCore::closeBatch() noexcept {
 }
 
 void StreamCore::addMark() noexcept {
-  const Mark mark = makeMark(nullptr);
+  Mark mark;
+  if (!makeMark(mark, nullptr)) return;
   auto locked = queue_.lock();
   locked->marks.push_back(mark);
   marks_.fetch_add(1, std::memory_order_release);
@@ -237,8 +233,6 @@ bool StreamCore::take(Flight& flight, ze_result_t& result) noexcept {
     const Mark mark = locked->marks.front();
     if (!reached(mark, locked->ended_result)) return false;
     ended_.store(mark.sequence, std::memory_order_release);
-    if (locked->ended_result == ZE_RESULT_SUCCESS && mark.sequence >= untold_.load())
-      untold_.store(0, std::memory_order_release);
     locked->marks.pop_front();
     marks_.fetch_sub(1, std::memory_order_relaxed);
     giveBack(mark, locked->ended_result);
@@ -307,7 +301,7 @@ void StreamCore::giveBack(Flight& flight, ze_result_t ended) noexcept {
 void StreamCore::complete(Flight& flight, ze_result_t result) noexcept {
   const port::Nanoseconds now = hostNow();
   port::Nanoseconds begun = 0, ended = 0;
-  if (flight.times && result == ZE_RESULT_SUCCESS) {
+  if (flight.has_times && result == ZE_RESULT_SUCCESS) {
     begun = context->clock.time(flight.base, flight.times[0]);
     ended = context->clock.time(flight.base, flight.times[1]);
   }
@@ -362,7 +356,7 @@ bool StreamCore::waitForWork() noexcept {
 }
 
 // Returns when it has ended, at the latest.
-void StreamCore::awaitOldest() noexcept {
+void StreamCore::awaitOldest(unsigned& tries) noexcept {
   // There will be a flush soon, or an operation that has a mark.
   const port::Nanoseconds since = hostNow();
   while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 &&
@@ -373,7 +367,8 @@ void StreamCore::awaitOldest() noexcept {
     const auto locked = queue_.lock();
     if (!locked->marks.empty()) mark = locked->marks.front();
   }
-  if (mark.sequence == 0) return flush();
+  if (mark.sequence == 0) return markOpen(tries);
+  tries = 0;
   ze_result_t result = ZE_RESULT_SUCCESS;
   // Who assists may complete it meanwhile, and then the event is another's.
   while (ended_.load(std::memory_order_acquire) < mark.sequence && !reached(mark, result)) {
@@ -387,6 +382,16 @@ void StreamCore::awaitOldest() noexcept {
   }
 }
 
+// Nobody has made a mark yet, or it was refused. What the device may still be at must not end.
+void StreamCore::markOpen(unsigned& tries) noexcept {
+  {
+    const std::lock_guard ordered(submitting_);
+    closeBatch();
+    if (marked_ == appended_) return;
+  }
+  context->rest(tries);
+}
+
 void StreamCore::settle(const Mark& mark, ze_result_t result) noexcept {
   const auto locked = queue_.lock();
   if (!locked->marks.empty() && locked->marks.front().sequence == mark.sequence)
@@ -394,13 +399,14 @@ void StreamCore::settle(const Mark& mark, ze_result_t result) noexcept {
 }
 
 void StreamCore::run() noexcept {
+  unsigned tries = 0;
   while (waitForWork()) {
     const bool on_device = queue_.with([](const Queue& queue) { return !queue.flights.empty(); });
     if (!on_device) {
       performWaiting();
       continue;
     }
-    awaitOldest();
+    awaitOldest(tries);
     while (completeOldest()) {
     }
   }

@@ -75,6 +75,7 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
     ze_result_t result = ZE_RESULT_SUCCESS;  // of appending it; what came before has to end first
     port::Nanoseconds submitted = 0;
     uint64_t* times = nullptr;  // where the device writes when it began and ended
+    bool has_times = false;     // both
     ClockBase base;
     ze_event_handle_t began = nullptr;
     port::Nanoseconds told_start = 0;
@@ -86,7 +87,7 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   struct Mark {
     uint64_t sequence = 0;
     ze_event_handle_t event = nullptr;
-    // NOT_READY: the event will tell. Else it could not be made, or the driver has told already.
+    // NOT_READY: the event will tell. Else the device is lost, or the driver has told already.
     ze_result_t result = ZE_RESULT_NOT_READY;
     std::shared_ptr<SharedEvent> shared;  // who owns the event, once others wait for it
   };
@@ -106,23 +107,18 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   bool hasEnded(uint64_t sequence) const noexcept {
     return ended_.load(std::memory_order_acquire) >= sequence && !readsUpTo(sequence);
   }
-  // It may be on the device still, where the event that was to tell so could not be had.
-  bool mayRun(uint64_t sequence) const noexcept {
-    return untold_.load(std::memory_order_acquire) >= sequence;
-  }
   bool readsUpTo(uint64_t sequence) const noexcept {
     return oldest_read_.load(std::memory_order_acquire) <= sequence;
   }
   Befores ahead(const port::Operation& operation) noexcept;
   Before lend(uint64_t sequence) noexcept;
-  static bool mayRun(const Befores& before) noexcept;
   ze_result_t waitFor(const Befores& before) noexcept;
   bool hold(port::Operation& operation, Befores& before) noexcept;
   void append(port::Operation& operation, Befores before) noexcept;
   void beginTimes(Flight& flight) noexcept;
   ze_result_t appendWork(Flight& flight) noexcept;
   ze_result_t barrier(ze_event_handle_t event) noexcept;
-  Mark makeMark(uint64_t* times) noexcept;
+  bool makeMark(Mark& mark, uint64_t* times) noexcept;
   void closeBatch() noexcept;
   void addMark() noexcept;
   void push(Flight&& flight, const Mark* mark) noexcept;
@@ -137,10 +133,11 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   void complete(Flight& flight, ze_result_t result) noexcept;
   void tellStartOfOldest() noexcept;
   bool waitForWork() noexcept;
-  void awaitOldest() noexcept;
+  void awaitOldest(unsigned& tries) noexcept;
+  void markOpen(unsigned& tries) noexcept;
   void performWaiting() noexcept;
   void awaitEnd(uint64_t sequence) const noexcept;
-  void performFirst(port::Operation& operation, bool may_begin) noexcept;
+  void performFirst(port::Operation& operation) noexcept;
   port::OperationStatus perform(const port::Operation::Work& work) noexcept;
   bool canAppend(const Waiting& waiting) const noexcept;
   void appendWaiting() noexcept;
@@ -160,8 +157,6 @@ class StreamCore : public std::enable_shared_from_this<StreamCore> {
   Guarded<Queue> queue_;
   std::condition_variable changed_;
   std::atomic<uint64_t> ended_{0};  // on the device: the operations up to this one
-  std::atomic<uint64_t> untold_{
-      0};                           // told up to this one, by no event; 0: since an event told more
   std::atomic<size_t> pending_{0};  // submitted and not finished
   std::atomic<size_t> queued_{0};   // of those, the ones in `queue_`
   std::atomic<size_t> marks_{0};    // in `queue_`

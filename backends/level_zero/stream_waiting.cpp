@@ -23,7 +23,7 @@ void StreamCore::performWaiting() noexcept {
   if (operation) {
     for (const Before& each : before) each.core->awaitEnd(each.sequence);
     if (needsHost(operation->work))
-      performFirst(*operation, !mayRun(before));
+      performFirst(*operation);
     else
       appendWaiting();
   }
@@ -41,12 +41,12 @@ void StreamCore::awaitEnd(uint64_t sequence) const noexcept {
   }
 }
 
-void StreamCore::performFirst(port::Operation& operation, bool may_begin) noexcept {
+void StreamCore::performFirst(port::Operation& operation) noexcept {
   const port::Nanoseconds start = hostNow();
   if (operation.wants_start) operation.started(start);
   const bool noted = context->driver->native_images;
   if (noted) noteWritesBegin(operation.work, transfers_.writer());
-  const port::OperationStatus status = may_begin ? perform(operation.work) : CL_OUT_OF_RESOURCES;
+  const port::OperationStatus status = perform(operation.work);
   if (noted) noteWritesEnd(operation.work, transfers_.writer());
   const port::Nanoseconds end = last_end_ = hostNow();
   {

@@ -189,13 +189,22 @@ ze_result_t Transfers::append(const port::Fill& fill) {
   return ZE_RESULT_SUCCESS;
 }
 
+// What the device may be at must not count as done because the driver refuses what would tell.
 void Transfers::wait() {
-  const ze_event_handle_t end = context_->events.take();
-  if (!end) throw std::bad_alloc();
-  ze_result_t result = api_.commandListAppendBarrier(list_, end, 0, nullptr);
-  if (result == ZE_RESULT_SUCCESS) result = context_->await(end);
-  context_->events.give(end);
-  check(result, "a copy");
+  for (unsigned tries = 0;;) {
+    check(context_->usable(), "the device");
+    const ze_event_handle_t end = context_->events.take();
+    const ze_result_t result = end ? api_.commandListAppendBarrier(list_, end, 0, nullptr)
+                                   : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == ZE_RESULT_SUCCESS) {
+      const ze_result_t ended = context_->await(end);
+      if (ended == ZE_RESULT_SUCCESS) context_->events.give(end);
+      return check(ended, "a copy");
+    }
+    context_->note(result);
+    context_->events.give(end);
+    context_->rest(tries);
+  }
 }
 
 void Transfers::piece(const port::Copy& copy, const End& from, const End& to, size_t width,

@@ -18,17 +18,13 @@ port::Nanoseconds hostNow() {
                                         std::chrono::nanoseconds(1));
 }
 
-// A stream's list waits for another's event, and the event that would tell so cannot be had: the
-// operation ends with that, while its list still stands before the wait. Whatever becomes of the
-// first event then, the list must come past it.
-TEST(LevelZeroStream, ListsComePastWhatFailedOperationsWaitFor) {
+// What is to tell that operations have ended cannot be had for a while. They do not end before it
+// is, those in other streams that are behind them begin no sooner, and then all is well.
+TEST(LevelZeroStream, NothingEndsBeforeItIsKnown) {
   const auto backend = softwareLevelZero();
   std::vector<port::Diagnostic> diagnostics;
   const std::shared_ptr<port::Device> device = backend->discover(diagnostics).at(0);
   const auto module = device->load(testImage(device->target()));
-  const auto one = device->createStream(port::Order::in_order),
-             two = device->createStream(port::Order::in_order),
-             three = device->createStream(port::Order::in_order);
   const auto memory = device->allocate(256, 128);
   constexpr size_t flag = 128;
   const auto launch = [&](const char* kernel, size_t at) {
@@ -36,101 +32,104 @@ TEST(LevelZeroStream, ListsComePastWhatFailedOperationsWaitFor) {
     result.memory(memory.get(), at);
     return result;
   };
-  const auto run = [](port::Stream& stream, const port::Operation::Work& work) {
-    TestOperation operation(work);
-    stream.submit(operation);
-    EXPECT_TRUE(operation.wait());
-    EXPECT_EQ(operation.status, 0);
-  };
-  port::Fill zeros;
-  zeros.memory = memory.get();
-  zeros.size = 256;
-  run(*three, zeros);
-  const TestLaunch waits = launch("wait_flag", 0), sets = launch("set_flag", 0),
-                   holds = launch("wait_flag", flag), frees = launch("set_flag", flag),
-                   empty(*module, kernelIndex("empty"), 1);
-  TestOperation before(waits.whole()), holding(holds.whole()), failing(empty.whole());
-  for (TestOperation* each : {&holding, &failing}) each->timed = each->wants_start = false;
-  holding.observed = false;
-  const port::Operation* const behind[] = {&before};
-  failing.behind = behind;
-  one->submit(before);
-  // What tells of the first operation's end is refused, too, should the stream's thread ask for it
-  // before the second is there.
   std::atomic<int>& refused = softwareLevelZeroFaults()->signals.failing;
-  refused = 2;
-  two->submit(holding);
-  two->submit(failing);
-  EXPECT_TRUE(failing.wait());
-  EXPECT_LT(failing.status, 0);
-  refused = 0;
-  run(*three, sets.whole());
-  EXPECT_TRUE(before.wait());
-  // The events of the first stream are used again.
-  for (int i = 0; i < 100; ++i) run(*one, empty.whole());
-  run(*three, frees.whole());
-  run(*two, empty.whole());
+  constexpr int all = 1 << 30;
+  constexpr std::chrono::milliseconds moment(50);
+  for (const bool timed : {false, true})
+    for (const int refusals : {1, 2, all}) {
+      const auto one = device->createStream(port::Order::in_order),
+                 two = device->createStream(port::Order::in_order),
+                 three = device->createStream(port::Order::in_order);
+      const auto run = [&](const port::Operation::Work& work) {
+        TestOperation operation(work);
+        three->submit(operation);
+        EXPECT_TRUE(operation.wait());
+        EXPECT_EQ(operation.status, 0);
+      };
+      port::Fill zeros;
+      zeros.memory = memory.get();
+      zeros.size = 256;
+      run(zeros);
+      const TestLaunch waits = launch("wait_flag", 0), sets = launch("set_flag", 0),
+                       marks = launch("set_flag", flag), empty(*module, kernelIndex("empty"), 1);
+      const auto marked = [&] {
+        uint32_t value = 0;
+        port::Copy copy;
+        copy.source.memory = memory.get();
+        copy.source.offset = flag;
+        copy.destination.host = reinterpret_cast<std::byte*>(&value);
+        copy.region = {sizeof value, 1, 1};
+        run(copy);
+        return value != 0;
+      };
+      TestOperation before(waits.whole()), after(marks.whole()), last(empty.whole());
+      for (TestOperation* each : {&before, &after, &last}) each->timed = each->wants_start = timed;
+      before.awaited = true;
+      const port::Operation* const behind[] = {&before};
+      after.behind = behind;
+      refused = refusals;
+      one->submit(before);
+      two->submit(after);
+      one->submit(last);
+      EXPECT_FALSE(before.wait(moment));
+      EXPECT_FALSE(after.isFinished() || last.isFinished());
+      refused = 0;
+      EXPECT_FALSE(before.wait(moment));
+      EXPECT_FALSE(marked());
+      run(sets.whole());
+      EXPECT_TRUE(before.wait() && after.wait() && last.wait());
+      EXPECT_TRUE(marked());
+      for (const TestOperation* each : {&before, &after, &last}) {
+        EXPECT_EQ(each->status, 0);
+        EXPECT_LE(each->start, each->end);
+        EXPECT_LE(each->end, hostNow());
+      }
+      // The streams' events are used again.
+      for (int i = 0; i < 100; ++i) run(empty.whole());
+      EXPECT_FALSE(device->lost());
+    }
 }
 
-// What is to tell that an operation has ended cannot be had, so it fails, and is on the device all
-// the same. What is behind it in another stream must not begin: it waits, or fails.
-TEST(LevelZeroStream, NothingBeginsBeforeWhatNobodyTellsOf) {
+// The same of what the host has a part in.
+TEST(LevelZeroStream, CopiesOfTheHostEndNoSoonerThanTheyDo) {
+  const auto backend = softwareLevelZero();
+  std::vector<port::Diagnostic> diagnostics;
+  const std::shared_ptr<port::Device> device = backend->discover(diagnostics).at(0);
+  const auto stream = device->createStream(port::Order::in_order);
+  constexpr size_t bytes = size_t{1} << 20;
+  const auto memory = device->allocate(bytes, 128);
+  std::vector<uint32_t> values(bytes / sizeof(uint32_t), 7), seen(values.size());
+  std::atomic<int>& refused = softwareLevelZeroFaults()->signals.failing;
+  TestOperation in(copyToDevice(values.data(), *memory, bytes)),
+      out(copyToHost(*memory, seen.data(), bytes));
+  refused = 2;
+  stream->submit(in);
+  EXPECT_TRUE(in.wait());
+  EXPECT_EQ(in.status, 0);
+  refused = 2;
+  stream->submit(out);
+  EXPECT_TRUE(out.wait());
+  EXPECT_EQ(out.status, 0);
+  EXPECT_EQ(refused, 0);
+  EXPECT_EQ(seen, values);
+}
+
+// One whose driver never makes what tells of ends is as good as lost.
+TEST(LevelZeroStream, EndsThatAreNeverToldOf) {
   const auto backend = softwareLevelZero();
   std::vector<port::Diagnostic> diagnostics;
   const std::shared_ptr<port::Device> device = backend->discover(diagnostics).at(0);
   const auto module = device->load(testImage(device->target()));
-  const auto memory = device->allocate(256, 128);
-  constexpr size_t flag = 128;
-  const auto launch = [&](const char* kernel, size_t at) {
-    TestLaunch result(*module, kernelIndex(kernel), 1);
-    result.memory(memory.get(), at);
-    return result;
-  };
+  const auto stream = device->createStream(port::Order::in_order);
+  const TestLaunch empty(*module, kernelIndex("empty"), 1);
+  TestOperation operation(empty.whole());
   std::atomic<int>& refused = softwareLevelZeroFaults()->signals.failing;
-  for (const int refusals : {1, 2}) {
-    const auto one = device->createStream(port::Order::in_order),
-               two = device->createStream(port::Order::in_order),
-               three = device->createStream(port::Order::in_order);
-    const auto run = [&](const port::Operation::Work& work) {
-      TestOperation operation(work);
-      three->submit(operation);
-      EXPECT_TRUE(operation.wait());
-      EXPECT_EQ(operation.status, 0);
-    };
-    port::Fill zeros;
-    zeros.memory = memory.get();
-    zeros.size = 256;
-    run(zeros);
-    const TestLaunch waits = launch("wait_flag", 0), sets = launch("set_flag", 0),
-                     marks = launch("set_flag", flag);
-    const auto marked = [&] {
-      uint32_t value = 0;
-      port::Copy copy;
-      copy.source.memory = memory.get();
-      copy.source.offset = flag;
-      copy.destination.host = reinterpret_cast<std::byte*>(&value);
-      copy.region = {sizeof value, 1, 1};
-      run(copy);
-      return value != 0;
-    };
-    TestOperation before(waits.whole()), after(marks.whole());
-    before.timed = before.wants_start = after.timed = after.wants_start = false;
-    before.awaited = true;
-    const port::Operation* const behind[] = {&before};
-    after.behind = behind;
-    refused = refusals;
-    one->submit(before);
-    EXPECT_TRUE(before.wait());
-    EXPECT_LT(before.status, 0);
-    two->submit(after);
-    refused = 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_FALSE(marked());
-    run(sets.whole());
-    EXPECT_TRUE(after.wait());
-    EXPECT_EQ(marked(), after.status == 0);
-    EXPECT_EQ(after.status == 0, refusals == 1);
-  }
+  refused = 1 << 30;
+  stream->submit(operation);
+  EXPECT_TRUE(operation.wait());
+  refused = 0;
+  EXPECT_LT(operation.status, 0);
+  EXPECT_TRUE(device->lost());
 }
 
 TEST(LevelZeroStream, WhoPollsOftenAsksSeldom) {
