@@ -81,6 +81,9 @@ class VectorBody {
   Value* scalar(Value* value);
   Parts parts(Value* value);
   Value* wide(Value* value) { return parts(value).front(); }
+  bool isScalar(const Value* value) const {
+    return !wides_.contains(value) && shapes_.isUniform(value);
+  }
   Value* widened(Value* value, llvm::Type* type, bool is_signed);
   void setScalar(const llvm::Instruction& instruction, Value* value) {
     scalars_[&instruction] = value;
@@ -112,7 +115,6 @@ class VectorBody {
   Parts elements(llvm::Instruction& instruction);
   void emitElementAddress(llvm::GetElementPtrInst& element);
   void emitSerial(llvm::Instruction& instruction);
-  void emitUpdates(llvm::Instruction& update);
   Value* laneOf(Value* value, Value* lane);
 
   // vector_memory.cpp
@@ -138,6 +140,12 @@ class VectorBody {
   Parts eitherWay(const Access& access, llvm::function_ref<Parts(Value*)> together,
                   llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);
+
+  // vector_updates.cpp
+  void emitUpdates(llvm::Instruction& update);
+  void updateLanes(const llvm::Instruction& update, unsigned count,
+                   llvm::function_ref<Value*(Value*)> lanes);
+  void keepUpdatesFew(const llvm::DominatorTree& tree);
 
   // vector_calls.cpp
   void emitCall(llvm::CallBase& call);

@@ -88,6 +88,7 @@ llvm::Function* VectorBody::emit() {
   emitLevel(levels_.top());
   llvm::DominatorTree tree(*function_);
   llvm::PromoteMemToReg(variables_, tree);
+  keepUpdatesFew(tree);
   repairDominance();
   return function_;
 }

@@ -14,11 +14,6 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-bool isUpdate(const Instruction& instruction) {
-  return llvm::isa<llvm::AtomicRMWInst>(instruction) && instruction.use_empty() &&
-         !instruction.isVolatile();
-}
-
 // Those of up to 32 bits; by constants there are faster ways.
 bool dividesAsFloats(const Instruction& instruction) {
   return instruction.isIntDivRem() && instruction.getType()->getScalarSizeInBits() <= 32 &&
@@ -264,7 +259,7 @@ void VectorBody::emitElementAddress(llvm::GetElementPtrInst& element) {
 // The value in one lane, given as a number.
 Value* VectorBody::laneOf(Value* value, Value* lane) {
   if (llvm::isa<llvm::MetadataAsValue>(value)) return value;
-  if (!wides_.contains(value) && shapes_.isUniform(value)) return scalar(value);
+  if (isScalar(value)) return scalar(value);
   Parts all = parts(value);
   llvm::Type* type = value->getType();
   if (!type->isVectorTy() && !type->isStructTy())
@@ -276,17 +271,6 @@ Value* VectorBody::laneOf(Value* value, Value* lane) {
                                 : builder_.CreateInsertValue(result, part, i);
   }
   return result;
-}
-
-// An atomic operation by all lanes of which nobody wants the old values: without a loop the lanes'
-// addresses come out of registers, where through memory each waited for a store.
-void VectorBody::emitUpdates(Instruction& update) {
-  for (unsigned i = 0; i < options_.width; ++i) {
-    Instruction* copy = update.clone();
-    for (llvm::Use& operand : copy->operands())
-      operand.set(laneOf(operand.get(), builder_.getInt64(i)));
-    builder_.Insert(copy);
-  }
 }
 
 // Does the instruction for one lane after the other, as it stands.

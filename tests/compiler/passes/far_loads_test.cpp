@@ -82,7 +82,7 @@ TEST(FarLoads, TakeSeveralVectorsAtOnce) {
   if (!hostMachine().getTargetFeatureString().contains("+avx2"))
     GTEST_SKIP() << "needs masked loads";
   const std::regex wide("<(32|64) x i32>");  // four of eight or sixteen
-  for (const char* kernel : {"strided", "columns"}) {
+  for (const char* kernel : {"strided", "columns", "counts"}) {
     const std::string text = optimisedText(kernels, kernel);
     EXPECT_TRUE(std::regex_search(text, wide)) << kernel;
   }
