@@ -76,9 +76,9 @@ struct JournalRecord {
   uint32_t call;   // a DeviceCall
   int32_t value;   // the flags of an enqueue; a user event's status
   uint32_t kernel;
-  uint32_t queue;    // as JournalHead::default_queue
-  int32_t handles;   // of the event that it made
-  uint64_t event;    // that it made; 0: none
+  uint32_t queue;   // as JournalHead::default_queue
+  int32_t handles;  // of the event that it made
+  uint64_t event;   // that it made; 0: none
   // Where that event's times are wanted; of a capture_profiling, which there is for each further
   // wish, those of the one that it is behind.
   uint64_t profile;

@@ -1,9 +1,11 @@
 // Streams of Level Zero, when its driver refuses something.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <tuple>
 
 #include "core/ports/shared_memory.h"
 #include "tests/support/software_gpus.h"
@@ -18,77 +20,101 @@ port::Nanoseconds hostNow() {
                                         std::chrono::nanoseconds(1));
 }
 
+// Operations in three streams, on memory whose words are `word` and, apart from it, `mark`.
+class LevelZeroEnds {
+ public:
+  static constexpr size_t word = 0, mark = 128, bytes = 256;
+
+  void run(const port::Operation::Work& work) {
+    TestOperation operation(work);
+    streams[2]->submit(operation);
+    EXPECT_TRUE(operation.wait());
+    EXPECT_EQ(operation.status, 0);
+  }
+  TestLaunch launch(const char* kernel, size_t at) const {
+    TestLaunch result(*module_, kernelIndex(kernel), 1);
+    result.memory(memory_.get(), at);
+    return result;
+  }
+  TestLaunch empty() const { return {*module_, kernelIndex("empty"), 1}; }
+  void clear() {
+    port::Fill zeros;
+    zeros.memory = memory_.get();
+    zeros.size = bytes;
+    run(zeros);
+  }
+  bool marked() {
+    uint32_t value = 0;
+    port::Copy copy;
+    copy.source.memory = memory_.get();
+    copy.source.offset = mark;
+    copy.destination.host = reinterpret_cast<std::byte*>(&value);
+    copy.region = {sizeof value, 1, 1};
+    run(copy);
+    return value != 0;
+  }
+  bool lost() const { return device_->lost(); }
+
+ private:
+  std::shared_ptr<port::Device> discovered() const {
+    std::vector<port::Diagnostic> diagnostics;
+    return backend_->discover(diagnostics).at(0);
+  }
+  std::unique_ptr<port::Stream> stream() const {
+    return device_->createStream(port::Order::in_order);
+  }
+
+  const std::unique_ptr<port::Backend> backend_ = softwareLevelZero();
+  const std::shared_ptr<port::Device> device_ = discovered();
+  const std::unique_ptr<port::Module> module_ = device_->load(testImage(device_->target()));
+  const std::unique_ptr<port::Memory> memory_ = device_->allocate(bytes, 128);
+
+ public:
+  const std::array<std::unique_ptr<port::Stream>, 3> streams{stream(), stream(), stream()};
+};
+
 // What is to tell that operations have ended cannot be had for a while. They do not end before it
 // is, those in other streams that are behind them begin no sooner, and then all is well.
-TEST(LevelZeroStream, NothingEndsBeforeItIsKnown) {
-  const auto backend = softwareLevelZero();
-  std::vector<port::Diagnostic> diagnostics;
-  const std::shared_ptr<port::Device> device = backend->discover(diagnostics).at(0);
-  const auto module = device->load(testImage(device->target()));
-  const auto memory = device->allocate(256, 128);
-  constexpr size_t flag = 128;
-  const auto launch = [&](const char* kernel, size_t at) {
-    TestLaunch result(*module, kernelIndex(kernel), 1);
-    result.memory(memory.get(), at);
-    return result;
-  };
+class LevelZeroUnknownEnds : public testing::TestWithParam<std::tuple<bool, int>> {};
+
+TEST_P(LevelZeroUnknownEnds, NothingEndsBeforeItIsKnown) {
+  const auto [timed, refusals] = GetParam();
+  LevelZeroEnds device;
+  device.clear();
+  const TestLaunch waits = device.launch("wait_flag", device.word),
+                   sets = device.launch("set_flag", device.word),
+                   marks = device.launch("set_flag", device.mark), empty = device.empty();
+  TestOperation before(waits.whole()), after(marks.whole()), last(empty.whole());
+  for (TestOperation* each : {&before, &after, &last}) each->timed = each->wants_start = timed;
+  before.awaited = true;
+  const port::Operation* const behind[] = {&before};
+  after.behind = behind;
   std::atomic<int>& refused = softwareLevelZeroFaults()->signals.failing;
-  constexpr int all = 1 << 30;
+  refused = refusals;
+  device.streams[0]->submit(before);
+  device.streams[1]->submit(after);
+  device.streams[0]->submit(last);
   constexpr std::chrono::milliseconds moment(50);
-  for (const bool timed : {false, true})
-    for (const int refusals : {1, 2, all}) {
-      const auto one = device->createStream(port::Order::in_order),
-                 two = device->createStream(port::Order::in_order),
-                 three = device->createStream(port::Order::in_order);
-      const auto run = [&](const port::Operation::Work& work) {
-        TestOperation operation(work);
-        three->submit(operation);
-        EXPECT_TRUE(operation.wait());
-        EXPECT_EQ(operation.status, 0);
-      };
-      port::Fill zeros;
-      zeros.memory = memory.get();
-      zeros.size = 256;
-      run(zeros);
-      const TestLaunch waits = launch("wait_flag", 0), sets = launch("set_flag", 0),
-                       marks = launch("set_flag", flag), empty(*module, kernelIndex("empty"), 1);
-      const auto marked = [&] {
-        uint32_t value = 0;
-        port::Copy copy;
-        copy.source.memory = memory.get();
-        copy.source.offset = flag;
-        copy.destination.host = reinterpret_cast<std::byte*>(&value);
-        copy.region = {sizeof value, 1, 1};
-        run(copy);
-        return value != 0;
-      };
-      TestOperation before(waits.whole()), after(marks.whole()), last(empty.whole());
-      for (TestOperation* each : {&before, &after, &last}) each->timed = each->wants_start = timed;
-      before.awaited = true;
-      const port::Operation* const behind[] = {&before};
-      after.behind = behind;
-      refused = refusals;
-      one->submit(before);
-      two->submit(after);
-      one->submit(last);
-      EXPECT_FALSE(before.wait(moment));
-      EXPECT_FALSE(after.isFinished() || last.isFinished());
-      refused = 0;
-      EXPECT_FALSE(before.wait(moment));
-      EXPECT_FALSE(marked());
-      run(sets.whole());
-      EXPECT_TRUE(before.wait() && after.wait() && last.wait());
-      EXPECT_TRUE(marked());
-      for (const TestOperation* each : {&before, &after, &last}) {
-        EXPECT_EQ(each->status, 0);
-        EXPECT_LE(each->start, each->end);
-        EXPECT_LE(each->end, hostNow());
-      }
-      // The streams' events are used again.
-      for (int i = 0; i < 100; ++i) run(empty.whole());
-      EXPECT_FALSE(device->lost());
-    }
+  EXPECT_FALSE(before.wait(moment));
+  EXPECT_FALSE(after.isFinished() || last.isFinished());
+  refused = 0;
+  EXPECT_FALSE(before.wait(moment));
+  EXPECT_FALSE(device.marked());
+  device.run(sets.whole());
+  EXPECT_TRUE(before.wait() && after.wait() && last.wait());
+  EXPECT_TRUE(device.marked());
+  for (const TestOperation* each : {&before, &after, &last}) {
+    EXPECT_EQ(each->status, 0);
+    EXPECT_LE(each->start, each->end);
+    EXPECT_LE(each->end, hostNow());
+  }
+  // The streams' events are used again.
+  for (int i = 0; i < 100; ++i) device.run(empty.whole());
+  EXPECT_FALSE(device.lost());
 }
+
+INSTANTIATE_TEST_SUITE_P(LevelZeroStream, LevelZeroUnknownEnds,
+                         testing::Combine(testing::Bool(), testing::Values(1, 2, 1 << 30)));
 
 // The same of what the host has a part in.
 TEST(LevelZeroStream, CopiesOfTheHostEndNoSoonerThanTheyDo) {
