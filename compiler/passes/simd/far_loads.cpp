@@ -113,6 +113,7 @@ std::optional<unsigned> registersFor(const Instruction& instruction, const LaneS
   if (instruction.isIntDivRem() && shapes.isVarying(&instruction)) return std::nullopt;
   if (llvm::isa<llvm::PHINode>(instruction))
     return shapes.isVarying(&instruction) ? registersOf(instruction.getType()) : 0;
+  if (unitesLanes(instruction, shapes)) return registersOf(instruction.getType());
   if (instruction.isAtomic())
     return isUpdate(instruction) && !masked ? std::optional<unsigned>(0) : std::nullopt;
   if (!llvm::getLoadStorePointerOperand(&instruction)) return 0;

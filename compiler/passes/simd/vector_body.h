@@ -142,6 +142,7 @@ class VectorBody {
   Value* maskOfParts(unsigned count);
 
   // vector_updates.cpp
+  void emitUnited(llvm::AtomicRMWInst& update);
   void emitUpdates(llvm::Instruction& update);
   void updateLanes(const llvm::Instruction& update, unsigned count,
                    llvm::function_ref<Value*(Value*)> lanes);
@@ -178,6 +179,9 @@ bool loadsRows(llvm::Type* element, unsigned count);
 
 // Is it an atomic operation of which nobody wants the old value?
 bool isUpdate(const llvm::Instruction& instruction);
+
+// Is it an atomic operation that all lanes do to one object, so that one can do it for all?
+bool unitesLanes(const llvm::Instruction& instruction, const LaneShapes& shapes);
 
 // Is it an integer division that vectors do as one of floating-point numbers?
 bool dividesAsFloats(const llvm::Instruction& instruction);

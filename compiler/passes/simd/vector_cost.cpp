@@ -102,6 +102,9 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
   if (!shapes.isVarying(&instruction)) return {1.0 * width, 1};
   if (instruction.isAtomic()) {
     const double once = isMarkedLocal(instruction) ? local_update : library_call;
+    if (unitesLanes(instruction, shapes))
+      return {once * width,
+              once + 2 * std::log2(width) * elementwise(instruction.getType(), width).vectors};
     const double step = isUpdate(instruction) && !masked ? taken_out : serial_step;
     return {once * width, (once + step) * width};
   }

@@ -275,6 +275,8 @@ Value* VectorBody::laneOf(Value* value, Value* lane) {
 
 // Does the instruction for one lane after the other, as it stands.
 void VectorBody::emitSerial(Instruction& instruction) {
+  if (unitesLanes(instruction, shapes_))
+    return emitUnited(llvm::cast<llvm::AtomicRMWInst>(instruction));
   if (isUpdate(instruction) && !mask_) return emitUpdates(instruction);
   llvm::LLVMContext& context = lane_.getContext();
   BasicBlock* before = builder_.GetInsertBlock();

@@ -51,6 +51,8 @@ class Survey {
         access(instruction, accessForm(instruction, shapes, masked));
       else if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
         this->call(*call, shapes);
+      else if (instruction.isAtomic() && !unitesLanes(instruction, shapes))
+        once(instruction, "one lane after the other: atomic");
     }
   }
   std::string text() const {
