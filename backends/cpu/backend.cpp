@@ -67,6 +67,12 @@ constexpr std::pair<std::string_view, Spread> spreads[] = {
     {"first-touch", Spread::first_touch},
 };
 
+constexpr std::pair<std::string_view, Vectors> vector_sizes[] = {
+    {"128", Vectors::of_128_bits},
+    {"256", Vectors::of_256_bits},
+    {"512", Vectors::of_512_bits},
+};
+
 constexpr std::pair<std::string_view, bool> bindings[] = {{"pu", true}, {"none", false}};
 
 Settings readSettings(std::vector<port::Diagnostic>& diagnostics) {
@@ -79,6 +85,7 @@ Settings readSettings(std::vector<port::Diagnostic>& diagnostics) {
       choiceSetting("WEFT_CPU_PLACEMENT", placements, settings.placement, diagnostics);
   settings.spread = choiceSetting("WEFT_CPU_NUMA", spreads, settings.spread, diagnostics);
   settings.bind = choiceSetting("WEFT_CPU_BINDING", bindings, settings.bind, diagnostics);
+  settings.vectors = choiceSetting("WEFT_CPU_VECTORS", vector_sizes, settings.vectors, diagnostics);
   return settings;
 }
 

@@ -194,7 +194,7 @@ Device::Device(std::shared_ptr<const Topology> topology, std::vector<port::Compu
                Settings settings)
     : topology_(std::move(topology)),
       settings_(settings),
-      target_(hostTarget()),
+      target_(hostTarget(settings_.vectors)),
       home_{topology_, {}, {}, settings_.spread},
       capabilities_(describe(*topology_, std::move(units), target_, settings_)) {
   if (topology_->memoryNodes() > 1) home_.nodes = topology_->nodes(capabilities_.units);

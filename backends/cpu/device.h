@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/executor.h"
+#include "backends/cpu/target.h"
 #include "backends/cpu/topology.h"
 #include "core/guarded.h"
 #include "core/ports/device.h"
@@ -19,6 +20,7 @@ struct Settings {
   port::Placement placement = port::Placement::cores;
   Spread spread = Spread::interleave;
   bool bind = true;  // threads to their PUs
+  Vectors vectors = Vectors::of_512_bits;
 };
 
 class Device final : public port::Device {

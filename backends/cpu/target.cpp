@@ -117,6 +117,19 @@ uint32_t savedState() {
   return low;
 }
 
+// The states of features with no wider vectors.
+uint32_t statesWith(Vectors widest) {
+  switch (widest) {
+    case Vectors::of_128_bits:
+      return ~uint32_t(State::avx512) & ~uint32_t(State::avx);
+    case Vectors::of_256_bits:
+      return ~uint32_t(State::avx512) | uint32_t(State::avx);
+    case Vectors::of_512_bits:
+      break;
+  }
+  return ~uint32_t(0);
+}
+
 std::string vendorName() {
   const Leaf leaf = cpuid(0, 0);
   char name[12];
@@ -137,10 +150,10 @@ bool enabled(const std::string& set, std::string_view feature) {
 
 }  // namespace
 
-port::Target hostTarget() {
+port::Target hostTarget(Vectors widest) {
   port::Target target;
   target.kind = port::TargetKind::host_cpu;
-  const uint32_t saved = savedState();
+  const uint32_t saved = savedState() & statesWith(widest);
   for (const Feature& feature : features) {
     const auto state = uint32_t(feature.state);
     const bool there = bit(cpuid(feature.leaf, feature.subleaf), feature.reg, feature.bit) &&
