@@ -360,6 +360,36 @@ TEST_F(Language, BytesTurnedRoundAndNumbersTooLarge) {
   EXPECT_EQ(download<cl_uint>(out), (std::vector<cl_uint>{0, 4, 1, 2, 7}));
 }
 
+// With padding, which copies of it move, too.
+TEST_F(Language, StructuresPassedByValue) {
+  const OwnedProgram program = built(
+      "typedef struct { float a; double b; char c; } padded;\n"
+      "typedef struct { float3 v; uchar q[5]; } tail;\n"
+      "int sum(int w, padded z) { return (int)(z.a + z.b) + z.c + w * 1000; }\n"
+      "padded more(padded z, global int* out) { *out += z.c; z.c += 1; return z; }\n"
+      "tail last(tail z, int i) { z.q[i] += 1; z.v.z *= 2; return z; }\n"
+      "kernel void f(global int* out) {\n"
+      "  const int x = get_global_id(0);\n"
+      "  padded p = {x, x * 3, x * 5};\n"
+      "  int r = sum(x, p);\n"
+      "  p = more(p, out + x);\n"
+      "  tail t = {(float3)(x, 2, x + 3), {1, 2, x, 4, 5}};\n"
+      "  const tail u = last(t, x & 3);\n"
+      "  for (int i = 0; i < 5; ++i) r += (u.q[i] - t.q[i]) * (i + 1) * 100000;\n"
+      "  out[x] += r + p.c * 10 + (int)(u.v.z + t.v.z) * 1000000;\n"
+      "}");
+  const OwnedMem out = upload(std::vector<cl_int>(5, 7));
+  const OwnedKernel f = kernel(program, "f");
+  set(f, out);
+  run(f, {{5}});
+  std::vector<cl_int> expected;
+  for (cl_int x = 0; x < 5; ++x) {
+    const cl_int sum = x + 3 * x + 5 * x + x * 1000, more = 7 + 5 * x + (5 * x + 1) * 10;
+    expected.push_back(sum + more + ((x & 3) + 1) * 100000 + 3 * (x + 3) * 1000000);
+  }
+  EXPECT_EQ(download<cl_int>(out), expected);
+}
+
 // cl_khr_kernel_clock: the time of each scope goes on, whichever form it is read in.
 TEST_F(Language, ClocksOfKernels) {
   const OwnedProgram program = built(

@@ -408,8 +408,13 @@ void simplifyForSpirv(llvm::Module& module, llvm::TargetMachine& machine,
   first.addPass(llvm::ScalarizerPass(by_elements));
   first.addPass(llvm::ADCEPass());
   first.addPass(llvm::SimplifyCFGPass());
+  llvm::ModulePassManager inlining;
+  inlining.addPass(llvm::AlwaysInlinerPass());
+  inlining.run(module, analyses.modules);
+  // The copies of what was passed by value are where the pointers to it were to point.
+  for (Function& function : module) moveVariables(function, private_space);
+  analyses.modules.invalidate(module, llvm::PreservedAnalyses::none());
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(module, analyses.modules);
