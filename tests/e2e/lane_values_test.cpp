@@ -195,6 +195,24 @@ TEST_F(LaneValues, LargePrivateArraysAreTheirOwn) {
     expect(k, {local}, [](cl_int i) { return i * 3 + 5; }, to, from);
 }
 
+// What all of them would do alike, when all have left a loop whose condition is long and stands
+// before its body.
+TEST_F(LaneValues, NobodyIsLeftInALoop) {
+  const auto loop = [&](const std::string& value) {
+    return kernelOf(
+        "kernel void k(global int* out, int n) {"
+        "  for (int k = 0; k < (int)(max((uint)min(n, (int)get_global_id(0)),"
+        "                                (uint)get_global_linear_id()) & 3u); ++k)"
+        "    out[k] = " +
+        value + "; }");
+  };
+  const OwnedKernel sum = loop("k + 5"), quotient = loop("12 / (3 - k)");
+  for (const size_t local : {64u, 16u, 8u, 4u}) {
+    expect(sum, {local}, [](cl_int i) { return i < 3 ? i + 5 : 0; }, 100);
+    expect(quotient, {local}, [](cl_int i) { return i < 3 ? 12 / (3 - i) : 0; }, 100);
+  }
+}
+
 TEST_F(LaneValues, DivisorsThatAreChosen) {
   const OwnedKernel by_flag = kernelOf(R"(
     kernel void k(global int* out, int n, int flag) {

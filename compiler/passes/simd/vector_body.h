@@ -51,6 +51,7 @@ class VectorBody {
     std::vector<NodeState> nodes;
     Value* mask = nullptr;  // null: all lanes
     llvm::AllocaInst* live = nullptr;
+    llvm::BasicBlock* after = nullptr;  // where a divergent loop ends
   };
   using Phis = llvm::SmallVector<llvm::AllocaInst*, 1>;
 
@@ -61,9 +62,11 @@ class VectorBody {
   void emitBlock(Level& level, unsigned index);
   void resetLevel(Level& level);
   void guard(Level& level, unsigned index);
+  bool mayBeEmpty(const Level& level, unsigned index) const;
   bool isGuarded(const Level& level, unsigned index) const;
   void emitTerminator(Level& level, unsigned index);
   void partLanes(Level& level, unsigned index, llvm::BranchInst& branch);
+  llvm::BasicBlock* afterLoop(Level& level);
   void closeLoop(Level& level, Value* live);
   void takeEdge(llvm::BasicBlock* from, llvm::BasicBlock* to, Value* mask);
   void assignPhi(llvm::PHINode& phi, llvm::BasicBlock* from, Value* mask);

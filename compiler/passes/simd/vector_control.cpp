@@ -193,7 +193,7 @@ void VectorBody::emitBlock(Level& level, unsigned index) {
   NodeState& node = states_[&level].nodes[index];
   builder_.SetInsertPoint(node.entry);
   node.value = mask_ = maskOf(level, index);
-  node.nonempty = !level.nodes[index].masked || node.deferred.none();
+  node.nonempty = !mayBeEmpty(level, index);
   if (isGuarded(level, index)) guard(level, index);
   for (PHINode& phi : block->phis()) {
     Parts loaded;
@@ -227,9 +227,15 @@ void VectorBody::resetLevel(Level& level) {
   }
 }
 
+// If nobody waits for later nodes, all who are left are here. All may have left a loop.
+bool VectorBody::mayBeEmpty(const Level& level, unsigned index) const {
+  if (!level.nodes[index].masked) return false;
+  return level.divergent || states_.find(&level)->second.nodes[index].deferred.any();
+}
+
 bool VectorBody::isGuarded(const Level& level, unsigned index) const {
+  if (!mayBeEmpty(level, index)) return false;
   const LevelNode& node = level.nodes[index];
-  if (!node.masked || states_.find(&level)->second.nodes[index].deferred.none()) return false;
   for (unsigned next : node.successors)
     if (level.nodes[next].loop) return true;
   if (node.block->size() > short_block) return true;
@@ -243,7 +249,8 @@ void VectorBody::guard(Level& level, unsigned index) {
   NodeState& node = states_[&level].nodes[index];
   BasicBlock* inside = BasicBlock::Create(lane_.getContext(), "inside", function_);
   Value* any = anyOf(mask_);
-  builder_.CreateCondBr(any, inside, route(level, node.deferred));
+  BasicBlock* past = node.deferred.none() ? afterLoop(level) : route(level, node.deferred);
+  builder_.CreateCondBr(any, inside, past);
   builder_.SetInsertPoint(inside);
   node.nonempty = true;
 }
@@ -318,8 +325,14 @@ void VectorBody::partLanes(Level& level, unsigned index, llvm::BranchInst& branc
   builder_.CreateBr(route(level, std::move(waiting)));
 }
 
+BasicBlock* VectorBody::afterLoop(Level& level) {
+  BasicBlock*& after = states_[&level].after;
+  if (!after) after = BasicBlock::Create(lane_.getContext(), "after", function_);
+  return after;
+}
+
 void VectorBody::closeLoop(Level& level, Value* live) {
-  BasicBlock* after = BasicBlock::Create(lane_.getContext(), "after", function_);
+  BasicBlock* after = afterLoop(level);
   BasicBlock* header = states_[&level].nodes[0].entry;
   if (live)
     builder_.CreateCondBr(anyOf(live), header, after);
