@@ -98,6 +98,24 @@ const Row* find(const Row (&rows)[size], Op op) {
   return nullptr;
 }
 
+bool isOfFloats(llvm::Instruction::BinaryOps operation) {
+  switch (operation) {
+    case llvm::Instruction::FAdd:
+    case llvm::Instruction::FSub:
+    case llvm::Instruction::FMul:
+    case llvm::Instruction::FDiv:
+    case llvm::Instruction::FRem:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void checkAlike(llvm::Value* left, llvm::Value* right, bool of_floats) {
+  of_floats ? checked::floats(left) : checked::integers(left);
+  checked::ofType(right, left->getType());
+}
+
 std::string typeName(const llvm::Type* type, Sign sign) {
   std::string name;
   const llvm::Type* scalar = type->getScalarType();
@@ -121,7 +139,10 @@ llvm::Value* FunctionReader::emitArithmetic(const Instruction& instruction) {
     llvm::Value *left = value(operands.at(0)), *right = value(operands.at(1));
     // Numbers of other widths may say how far to shift.
     if (llvm::Instruction::isShift(row->made))
-      right = builder_.CreateZExtOrTrunc(right, left->getType());
+      right =
+          builder_.CreateZExtOrTrunc(checked::shapedAs(checked::integers(right), left->getType()),
+                                     checked::integers(left)->getType());
+    checkAlike(left, right, isOfFloats(row->made));
     llvm::Value* made = builder_.CreateBinOp(row->made, left, right);
     const Instructions& in = module_.instructions();
     if (auto* binary = llvm::dyn_cast<llvm::OverflowingBinaryOperator>(made);
@@ -136,19 +157,21 @@ llvm::Value* FunctionReader::emitArithmetic(const Instruction& instruction) {
   }
   switch (instruction.op) {
     case Op::OpSNegate:
-      return builder_.CreateNeg(value(operands.at(0)));
+      return builder_.CreateNeg(checked::integers(value(operands.at(0))));
     case Op::OpFNegate:
-      return builder_.CreateFNeg(value(operands.at(0)));
+      return builder_.CreateFNeg(checked::floats(value(operands.at(0))));
     case Op::OpNot:
     case Op::OpLogicalNot:
-      return builder_.CreateNot(value(operands.at(0)));
+      return builder_.CreateNot(checked::integers(value(operands.at(0))));
     case Op::OpSMod:
     case Op::OpFMod:
       return emitModulo(instruction);
     case Op::OpVectorTimesScalar: {
-      llvm::Value* vector = value(operands.at(0));
-      const unsigned count = types_.at(instruction.type).count;
-      return builder_.CreateFMul(vector, builder_.CreateVectorSplat(count, value(operands.at(1))));
+      llvm::Value* vector = checked::vector(checked::floats(value(operands.at(0))));
+      auto* type = llvm::cast<llvm::FixedVectorType>(vector->getType());
+      llvm::Value* factor = checked::ofType(value(operands.at(1)), type->getElementType());
+      return builder_.CreateFMul(vector,
+                                 builder_.CreateVectorSplat(type->getNumElements(), factor));
     }
     case Op::OpDot:
       return emitDot(instruction);
@@ -190,6 +213,7 @@ void FunctionReader::setFastMath(const Instruction& instruction) {
 llvm::Value* FunctionReader::emitModulo(const Instruction& instruction) {
   llvm::Value* dividend = value(instruction.operands.at(0));
   llvm::Value* divisor = value(instruction.operands.at(1));
+  checkAlike(dividend, divisor, instruction.op == Op::OpFMod);
   llvm::Value* zero = llvm::Constant::getNullValue(divisor->getType());
   if (instruction.op == Op::OpSMod) {
     llvm::Value* rest = builder_.CreateSRem(dividend, divisor);
@@ -205,10 +229,11 @@ llvm::Value* FunctionReader::emitModulo(const Instruction& instruction) {
 }
 
 llvm::Value* FunctionReader::emitDot(const Instruction& instruction) {
-  llvm::Value* products =
-      builder_.CreateFMul(value(instruction.operands.at(0)), value(instruction.operands.at(1)));
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(products->getType());
+  llvm::Value *left = value(instruction.operands.at(0)), *right = value(instruction.operands.at(1));
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(left->getType());
   if (!type) throw Failure("a dot product of what are no vectors");
+  checkAlike(left, right, true);
+  llvm::Value* products = builder_.CreateFMul(left, right);
   llvm::Value* sum = builder_.CreateExtractElement(products, uint64_t{0});
   for (unsigned i = 1; i < type->getNumElements(); ++i)
     sum = builder_.CreateFAdd(sum, builder_.CreateExtractElement(products, i));
@@ -219,6 +244,12 @@ llvm::Value* FunctionReader::emitDot(const Instruction& instruction) {
 llvm::Value* FunctionReader::emitExtended(const Instruction& instruction) {
   llvm::Value* left = value(instruction.operands.at(0));
   llvm::Value* right = value(instruction.operands.at(1));
+  checkAlike(left, right, false);
+  auto* result = llvm::dyn_cast<llvm::StructType>(llvmType(instruction));
+  checked::demand(result && result->getNumElements() == 2 &&
+                      result->getElementType(0) == left->getType() &&
+                      result->getElementType(1) == left->getType(),
+                  "a result that is no pair of such numbers");
   const unsigned bits = left->getType()->getScalarSizeInBits();
   llvm::Type* wide = left->getType()->getExtendedType();
   const bool is_signed = instruction.op == Op::OpSMulExtended;
@@ -236,23 +267,35 @@ llvm::Value* FunctionReader::emitExtended(const Instruction& instruction) {
   llvm::Value* high = builder_.CreateTrunc(builder_.CreateLShr(whole, bits), left->getType());
   if (instruction.op == Op::OpISubBorrow)  // the borrow is one, not all bits
     high = builder_.CreateAnd(high, llvm::ConstantInt::get(left->getType(), 1));
-  llvm::Value* pair = llvm::PoisonValue::get(llvmType(instruction));
+  llvm::Value* pair = llvm::PoisonValue::get(result);
   return builder_.CreateInsertValue(builder_.CreateInsertValue(pair, low, 0), high, 1);
 }
 
 llvm::Value* FunctionReader::emitRelation(const Instruction& instruction) {
   const auto& operands = instruction.operands;
-  if (const CompareRow* row = find(comparisons, instruction.op))
-    return builder_.CreateCmp(row->predicate, value(operands.at(0)), value(operands.at(1)));
+  if (const CompareRow* row = find(comparisons, instruction.op)) {
+    llvm::Value *left = value(operands.at(0)), *right = value(operands.at(1));
+    const bool pointers = left->getType()->isPointerTy() && CmpInst::isIntPredicate(row->predicate);
+    if (pointers)
+      checked::ofType(right, left->getType());
+    else
+      checkAlike(left, right, CmpInst::isFPPredicate(row->predicate));
+    return builder_.CreateCmp(row->predicate, left, right);
+  }
   switch (instruction.op) {
-    case Op::OpSelect:
-      return builder_.CreateSelect(value(operands.at(0)), value(operands.at(1)),
-                                   value(operands.at(2)));
+    case Op::OpSelect: {
+      llvm::Value *yes = value(operands.at(1)), *no = value(operands.at(2));
+      llvm::Value* condition = value(operands.at(0));
+      if (const char* fault = llvm::SelectInst::areInvalidOperands(condition, yes, no))
+        throw Failure(fault);
+      return builder_.CreateSelect(condition, yes, no);
+    }
     case Op::OpAny:
     case Op::OpAll: {
       // One by one: LLVM makes odd numbers of whole vectors of truths, which not every target has.
-      llvm::Value* truths = value(operands.at(0));
-      const unsigned count = types_.at(typeOf(operands.at(0))).count;
+      llvm::Value* truths = checked::vector(value(operands.at(0)));
+      checked::demand(truths->getType()->isIntOrIntVectorTy(1), "truth values are expected");
+      const unsigned count = llvm::cast<llvm::FixedVectorType>(truths->getType())->getNumElements();
       llvm::Value* made = builder_.CreateExtractElement(truths, uint64_t{0});
       for (unsigned i = 1; i < count; ++i) {
         llvm::Value* next = builder_.CreateExtractElement(truths, i);
@@ -268,7 +311,7 @@ llvm::Value* FunctionReader::emitRelation(const Instruction& instruction) {
 
 llvm::Value* FunctionReader::emitClassification(const Instruction& instruction) {
   const auto is = [&](unsigned classes) {
-    llvm::Value* tested = value(instruction.operands.at(0));
+    llvm::Value* tested = checked::floats(value(instruction.operands.at(0)));
     return builder_.createIsFPClass(tested, classes);
   };
   switch (instruction.op) {
@@ -281,7 +324,7 @@ llvm::Value* FunctionReader::emitClassification(const Instruction& instruction) 
     case Op::OpIsNormal:
       return is(llvm::fcNormal);
     case Op::OpSignBitSet: {
-      llvm::Value* tested = value(instruction.operands.at(0));
+      llvm::Value* tested = checked::floats(value(instruction.operands.at(0)));
       llvm::Type* integer =
           tested->getType()->getWithNewBitWidth(tested->getType()->getScalarSizeInBits());
       llvm::Value* bits = builder_.CreateBitCast(tested, integer);
@@ -294,25 +337,30 @@ llvm::Value* FunctionReader::emitClassification(const Instruction& instruction) 
 
 llvm::Value* FunctionReader::emitBits(const Instruction& instruction) {
   const auto& operands = instruction.operands;
+  llvm::Type* type = instruction.type ? llvmType(instruction) : nullptr;
+  const auto integers = [&](size_t i) {
+    return checked::ofType(checked::integers(value(operands.at(i))), type);
+  };
   const auto field = [&](size_t offset, size_t count) {
-    llvm::Type* type = llvmType(instruction);
     const auto as_type = [&](Id id) {
-      llvm::Value* number = builder_.CreateZExtOrTrunc(value(id), type->getScalarType());
+      llvm::Value* number =
+          builder_.CreateZExtOrTrunc(checked::integer(value(id)), type->getScalarType());
       const Type& declared = types_.at(instruction.type);
       return declared.count ? builder_.CreateVectorSplat(declared.count, number) : number;
     };
     return std::pair(as_type(operands.at(offset)), as_type(operands.at(count)));
   };
-  llvm::Type* type = instruction.type ? llvmType(instruction) : nullptr;
   switch (instruction.op) {
     case Op::OpBitCount: {
-      llvm::Value* counted =
-          builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, value(operands.at(0)));
-      return builder_.CreateZExtOrTrunc(counted, type);
+      llvm::Value* counted = builder_.CreateUnaryIntrinsic(
+          llvm::Intrinsic::ctpop, checked::integers(value(operands.at(0))));
+      checked::demand(type->isIntOrIntVectorTy(), "a count that is no integer");
+      return builder_.CreateZExtOrTrunc(checked::shapedAs(counted, type), type);
     }
     case Op::OpBitReverse:
-      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, value(operands.at(0)));
+      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, integers(0));
     case Op::OpBitFieldInsert: {
+      llvm::Value *base = integers(0), *given = integers(1);
       const auto [offset, count] = field(2, 3);
       llvm::Value* ones = llvm::Constant::getAllOnesValue(type);
       llvm::Value* width = llvm::ConstantInt::get(type, type->getScalarSizeInBits());
@@ -320,17 +368,18 @@ llvm::Value* FunctionReader::emitBits(const Instruction& instruction) {
       llvm::Value* low = builder_.CreateLShr(ones, builder_.CreateSub(width, count));
       llvm::Value* mask = builder_.CreateShl(low, offset);
       mask = builder_.CreateSelect(empty, llvm::Constant::getNullValue(type), mask);
-      llvm::Value* inserted = builder_.CreateShl(value(operands.at(1)), offset);
-      return builder_.CreateOr(builder_.CreateAnd(value(operands.at(0)), builder_.CreateNot(mask)),
+      llvm::Value* inserted = builder_.CreateShl(given, offset);
+      return builder_.CreateOr(builder_.CreateAnd(base, builder_.CreateNot(mask)),
                                builder_.CreateAnd(inserted, mask));
     }
     case Op::OpBitFieldSExtract:
     case Op::OpBitFieldUExtract: {
+      llvm::Value* base = integers(0);
       const auto [offset, count] = field(1, 2);
       llvm::Value* width = llvm::ConstantInt::get(type, type->getScalarSizeInBits());
       llvm::Value* empty = builder_.CreateICmpEQ(count, llvm::Constant::getNullValue(type));
       llvm::Value* up = builder_.CreateSub(builder_.CreateSub(width, count), offset);
-      llvm::Value* high = builder_.CreateShl(value(operands.at(0)), up);
+      llvm::Value* high = builder_.CreateShl(base, up);
       llvm::Value* down = builder_.CreateSub(width, count);
       llvm::Value* result = instruction.op == Op::OpBitFieldSExtract
                                 ? builder_.CreateAShr(high, down)
@@ -354,9 +403,12 @@ llvm::Value* FunctionReader::emitConversion(const Instruction& instruction) {
   llvm::Type* to = llvmType(instruction);
   if (!rounding && !saturated) {
     if (llvm::Value* made = emitCast(instruction)) return made;
-    llvm::Value* from = value(instruction.operands.at(0));
-    return between_floats ? builder_.CreateFPCast(from, to)
-                          : builder_.CreateCast(row->made, from, to);
+    llvm::Value* from = checked::shapedAs(value(instruction.operands.at(0)), to);
+    if (between_floats) {
+      checked::demand(to->isFPOrFPVectorTy(), "a conversion between floating-point numbers");
+      return builder_.CreateFPCast(checked::floats(from), to);
+    }
+    return cast(row->made, from, to);
   }
   constexpr const char* modes[] = {"_rte", "_rtz", "_rtp", "_rtn"};
   std::string name = "convert_" + typeName(to, row ? row->to : s);
@@ -368,15 +420,25 @@ llvm::Value* FunctionReader::emitConversion(const Instruction& instruction) {
   return call(name, instruction.type, {argument(instruction.operands.at(0), row ? row->from : s)});
 }
 
+llvm::Value* FunctionReader::cast(llvm::Instruction::CastOps op, llvm::Value* from,
+                                  llvm::Type* to) {
+  checked::demand(llvm::CastInst::castIsValid(op, from, to), "a conversion between other types");
+  return builder_.CreateCast(op, from, to);
+}
+
 llvm::Value* FunctionReader::emitCast(const Instruction& instruction) {
   const auto operand = [&] { return value(instruction.operands.at(0)); };
   switch (instruction.op) {
     case Op::OpUConvert:
-      return builder_.CreateZExtOrTrunc(operand(), llvmType(instruction));
-    case Op::OpSConvert:
-      return builder_.CreateSExtOrTrunc(operand(), llvmType(instruction));
+    case Op::OpSConvert: {
+      llvm::Type* to = llvmType(instruction);
+      checked::demand(to->isIntOrIntVectorTy(), "a conversion between integers");
+      llvm::Value* from = checked::shapedAs(checked::integers(operand()), to);
+      return instruction.op == Op::OpUConvert ? builder_.CreateZExtOrTrunc(from, to)
+                                              : builder_.CreateSExtOrTrunc(from, to);
+    }
     case Op::OpQuantizeToF16: {
-      llvm::Value* wide = operand();
+      llvm::Value* wide = checked::floats(operand());
       llvm::Type* half = wide->getType()->getWithNewType(builder_.getHalfTy());
       return builder_.CreateFPExt(builder_.CreateFPTrunc(wide, half), wide->getType());
     }
@@ -384,19 +446,21 @@ llvm::Value* FunctionReader::emitCast(const Instruction& instruction) {
       // Translators compare events so.
       if (types_.at(typeOf(instruction.operands.at(0))).op == Op::OpTypeDeviceEvent)
         return call("weft_event_number", instruction.type, {argument(instruction.operands[0])});
-      return builder_.CreatePtrToInt(operand(), llvmType(instruction));
+      return cast(llvm::Instruction::PtrToInt, operand(), llvmType(instruction));
     case Op::OpConvertUToPtr:
-      return builder_.CreateIntToPtr(operand(), llvmType(instruction));
+      return cast(llvm::Instruction::IntToPtr, operand(), llvmType(instruction));
     case Op::OpPtrCastToGeneric:
     case Op::OpGenericCastToPtr:
-      return builder_.CreateAddrSpaceCast(operand(), llvmType(instruction));
+      checked::demand(llvmType(instruction)->isPointerTy(), "a pointer is expected");
+      return builder_.CreateAddrSpaceCast(checked::pointer(operand()), llvmType(instruction));
     case Op::OpGenericCastToPtrExplicit: {
       const Type& pointer = types_.at(instruction.type);
       // As Clang names them.
       const char* name = pointer.storage == spv::StorageClass::CrossWorkgroup ? "__to_global"
                          : pointer.storage == spv::StorageClass::Workgroup    ? "__to_local"
                                                                               : "__to_private";
-      llvm::Value* from = operand();
+      llvm::Value* from = checked::pointer(operand());
+      checked::demand(pointer.llvm->isPointerTy(), "a pointer is expected");
       auto* type = llvm::FunctionType::get(pointer.llvm, {from->getType()}, false);
       llvm::Module* module = builder_.GetInsertBlock()->getModule();
       return builder_.CreateCall(module->getOrInsertFunction(name, type), {from});
@@ -409,6 +473,11 @@ llvm::Value* FunctionReader::emitCast(const Instruction& instruction) {
         from = builder_.CreatePtrToInt(from, builder_.getInt64Ty());
       if (from->getType()->isVectorTy() && to->isPointerTy())
         from = builder_.CreateBitCast(from, builder_.getInt64Ty());
+      const llvm::DataLayout& layout = module_.module().getDataLayout();
+      checked::demand(llvm::CastInst::isBitOrNoopPointerCastable(from->getType(), to, layout) ||
+                          (from->getType()->isIntegerTy() && to->isPointerTy()) ||
+                          (from->getType()->isPointerTy() && to->isIntegerTy()),
+                      "a bitcast between types of unlike sizes");
       return builder_.CreateBitOrPointerCast(from, to);
     }
     default:

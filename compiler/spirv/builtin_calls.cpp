@@ -95,7 +95,7 @@ FunctionReader::Argument FunctionReader::constantPointer(Id id, Sign sign) {
 }
 
 FunctionReader::Argument FunctionReader::size(Id id) {
-  return {builder_.CreateZExtOrTrunc(value(id), builder_.getInt64Ty()), spellBuiltin("m")};
+  return {number(id, builder_.getInt64Ty()), spellBuiltin("m")};
 }
 
 FunctionReader::Argument FunctionReader::unsignedNumber(uint32_t number) {
@@ -155,6 +155,7 @@ llvm::Value* FunctionReader::emitAtomic(const Instruction& instruction) {
     case Op::OpAtomicIDecrement: {
       const char* name = instruction.op == Op::OpAtomicIIncrement ? "atomic_fetch_add_explicit"
                                                                   : "atomic_fetch_sub_explicit";
+      checked::demand(llvmType(instruction)->isIntegerTy(), "an integer is expected");
       const Argument one{llvm::ConstantInt::get(llvmType(instruction), 1),
                          types_.spelling(instruction.type, Sign::signed_)};
       return call(name, instruction.type,
@@ -180,7 +181,7 @@ llvm::Value* FunctionReader::emitCompareExchange(const Instruction& instruction)
   const auto& operands = instruction.operands;
   const Type& pointer = types_.at(typeOf(operands.at(0)));
   const Spelling element = types_.spelling(pointer.element, Sign::signed_);
-  llvm::Type* type = llvmType(instruction);
+  llvm::Type* type = checked::sized(llvmType(instruction));
   llvm::Value* expected = nullptr;
   {
     const llvm::IRBuilder<>::InsertPointGuard guard(builder_);
@@ -188,7 +189,7 @@ llvm::Value* FunctionReader::emitCompareExchange(const Instruction& instruction)
     builder_.SetInsertPoint(&entry, entry.begin());
     expected = builder_.CreateAlloca(type);
   }
-  builder_.CreateStore(value(operands.at(5)), expected);
+  builder_.CreateStore(checked::ofType(value(operands.at(5)), type), expected);
   Qualifiers qualifiers;
   llvm::Value* given = expected;
   const Argument updated = atomicPointer(operands.at(0), Sign::signed_);
@@ -275,14 +276,15 @@ llvm::Value* FunctionReader::emitGroup(const Instruction& instruction) {
   switch (instruction.op) {
     case Op::OpGroupAll:
     case Op::OpGroupAny: {
-      llvm::Value* predicate = builder_.CreateZExt(value(operands.at(1)), builder_.getInt32Ty());
+      llvm::Value* predicate =
+          builder_.CreateZExt(checked::truth(value(operands.at(1))), builder_.getInt32Ty());
       const char* name = instruction.op == Op::OpGroupAll ? "all" : "any";
       return builder_.CreateIsNotNull(
           callTyped(prefix() + name, builder_.getInt32Ty(), {{predicate, spellBuiltin("i")}}));
     }
     case Op::OpGroupBroadcast: {
       Arguments arguments = {argument(operands.at(1))};
-      llvm::Value* place = value(operands.at(2));
+      llvm::Value* place = checked::integers(value(operands.at(2)));
       const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(place->getType());
       if (prefix() == "sub_group_") {
         arguments.push_back(smallNumber(operands.at(2), "j"));

@@ -19,18 +19,25 @@ llvm::Value* FunctionReader::emitComposite(const Instruction& instruction) {
       return emitConstruct(instruction);
     case Op::OpCompositeExtract: {
       llvm::Value* part = value(operands.at(0));
-      for (const unsigned index : path(1))
+      for (const unsigned index : path(1)) {
+        checked::member(part->getType(), index);
         part = part->getType()->isVectorTy() ? builder_.CreateExtractElement(part, index)
                                              : builder_.CreateExtractValue(part, index);
+      }
       return part;
     }
     case Op::OpCompositeInsert: {
       // From the inside out: each level is the outer one with a changed member.
       const std::vector<unsigned> indices = path(2);
       std::vector<llvm::Value*> levels = {value(operands.at(1))};
-      for (size_t i = 0; i + 1 < indices.size(); ++i)
+      for (size_t i = 0; i + 1 < indices.size(); ++i) {
+        checked::demand(levels.back()->getType()->isAggregateType(), "a composite is expected");
+        checked::member(levels.back()->getType(), indices[i]);
         levels.push_back(builder_.CreateExtractValue(levels.back(), indices[i]));
+      }
       llvm::Value* part = value(operands.at(0));
+      if (!indices.empty())
+        checked::ofType(part, checked::member(levels.back()->getType(), indices.back()));
       for (size_t i = indices.size(); i-- > 0;)
         part = levels[i]->getType()->isVectorTy()
                    ? builder_.CreateInsertElement(levels[i], part, indices[i])
@@ -38,19 +45,18 @@ llvm::Value* FunctionReader::emitComposite(const Instruction& instruction) {
       return part;
     }
     case Op::OpVectorExtractDynamic:
-      return builder_.CreateExtractElement(value(operands.at(0)), value(operands.at(1)));
-    case Op::OpVectorInsertDynamic:
-      return builder_.CreateInsertElement(value(operands.at(0)), value(operands.at(1)),
-                                          value(operands.at(2)));
+      return builder_.CreateExtractElement(checked::vector(value(operands.at(0))),
+                                           checked::integer(value(operands.at(1))));
+    case Op::OpVectorInsertDynamic: {
+      llvm::Value* whole = checked::vector(value(operands.at(0)));
+      llvm::Value* part = checked::ofType(value(operands.at(1)), whole->getType()->getScalarType());
+      return builder_.CreateInsertElement(whole, part, checked::integer(value(operands.at(2))));
+    }
     case Op::OpVectorShuffle:
       return emitShuffle(instruction);
     case Op::OpCopyObject:
     case Op::OpCopyLogical:
-    case Op::OpExpectKHR:
       return value(operands.at(0));
-    case Op::OpAssumeTrueKHR:
-      builder_.CreateAssumption(value(operands.at(0)));
-      return builder_.getTrue();
     default:
       return nullptr;
   }
@@ -60,20 +66,22 @@ llvm::Value* FunctionReader::emitConstruct(const Instruction& instruction) {
   llvm::Type* type = llvmType(instruction);
   llvm::Value* whole = llvm::PoisonValue::get(type);
   unsigned next = 0;
+  const auto append = [&](llvm::Value* part) {
+    checked::ofType(part, checked::member(type, next));
+    whole = type->isVectorTy() ? builder_.CreateInsertElement(whole, part, next)
+                               : builder_.CreateInsertValue(whole, part, next);
+    ++next;
+  };
   for (const Id id : instruction.operands) {
     llvm::Value* part = value(id);
-    if (!type->isVectorTy()) {
-      whole = builder_.CreateInsertValue(whole, part, next++);
-      continue;
-    }
     // A vector may be made of smaller ones.
     const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(part->getType());
-    if (!vector) {
-      whole = builder_.CreateInsertElement(whole, part, next++);
+    if (!vector || !type->isVectorTy()) {
+      append(part);
       continue;
     }
     for (unsigned i = 0; i < vector->getNumElements(); ++i)
-      whole = builder_.CreateInsertElement(whole, builder_.CreateExtractElement(part, i), next++);
+      append(builder_.CreateExtractElement(part, i));
   }
   return whole;
 }
@@ -86,6 +94,11 @@ llvm::Value* FunctionReader::emitShuffle(const Instruction& instruction) {
   const auto* two = llvm::dyn_cast<llvm::FixedVectorType>(second->getType());
   if (!one || !two) throw Failure("a shuffle of what are no vectors");
   const uint32_t count = one->getNumElements();
+  const auto* made = llvm::dyn_cast<llvm::FixedVectorType>(llvmType(instruction));
+  checked::demand(made && made->getNumElements() == operands.size() - 2 &&
+                      made->getElementType() == one->getElementType() &&
+                      made->getElementType() == two->getElementType(),
+                  "a shuffle to a vector of another type");
   // Component by component: the vectors may have unlike lengths, which LLVM's shuffles do not take.
   llvm::Value* result = llvm::PoisonValue::get(llvmType(instruction));
   for (uint32_t i = 2; i < operands.size(); ++i) {

@@ -201,6 +201,8 @@ llvm::Value* FunctionReader::emitRange(const Instruction& instruction) {
   for (size_t i = 0; i < std::size(members); ++i) {
     llvm::Value* given = value(operands.at(i));
     const auto* array = llvm::dyn_cast<llvm::ArrayType>(given->getType());
+    checked::demand((array ? array->getElementType() : given->getType())->isIntegerTy(),
+                    "a range of what are no integers");
     dimensions = array ? static_cast<unsigned>(array->getNumElements()) : 1;
     if (dimensions < 1 || dimensions > 3) throw Failure("a range of more than three dimensions");
     llvm::Value* first = nullptr;

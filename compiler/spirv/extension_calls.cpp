@@ -29,14 +29,10 @@ constexpr DotRow dots[] = {
 llvm::Value* FunctionReader::emitHint(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   switch (instruction.op) {
-    case Op::OpExpectKHR: {
-      llvm::Value* given = value(operands.at(0));
-      if (!given->getType()->isIntegerTy()) return given;  // LLVM expects nothing of vectors
-      return builder_.CreateIntrinsic(llvm::Intrinsic::expect, {given->getType()},
-                                      {given, value(operands.at(1))});
-    }
+    case Op::OpExpectKHR:
+      return value(operands.at(0));
     case Op::OpAssumeTrueKHR:
-      return builder_.CreateAssumption(value(operands.at(0)));
+      return builder_.CreateAssumption(checked::truth(value(operands.at(0))));
     default:
       return nullptr;
   }
@@ -67,7 +63,7 @@ llvm::Value* FunctionReader::emitIntegerDot(const Instruction& instruction) {
   const bool is_signed = row->left == Sign::signed_;
   return builder_.CreateBinaryIntrinsic(
       is_signed ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat, sum,
-      value(operands.at(2)));
+      checked::ofType(value(operands.at(2)), type));
 }
 
 // SPV_KHR_shader_clock.

@@ -75,6 +75,12 @@ llvm::BasicBlock* FunctionReader::block(Id id) const {
   return found->second;
 }
 
+llvm::BasicBlock* FunctionReader::target(Id id) const {
+  llvm::BasicBlock* const found = block(id);
+  checked::demand(found, "a branch from behind the end of a block");
+  return found;
+}
+
 Id FunctionReader::typeOf(Id id) const {
   const auto found = types_of_.find(id);
   const Id type = found == types_of_.end() ? module_.typeOf(id) : found->second;
@@ -109,7 +115,13 @@ llvm::Value* FunctionReader::builtinVariable(Id id, spv::BuiltIn builtin) {
                                 [&](const auto& other) { return other.builtin == builtin; });
   if (row == std::end(work_item_functions))
     throw Failure("builtin variable " + std::to_string(static_cast<uint32_t>(builtin)));
-  llvm::Type* type = types_.llvm(types_.at(module_.typeOf(id)).element);
+  const Type& pointer = types_.at(module_.typeOf(id));
+  if (pointer.op != Op::OpTypePointer) throw Failure("a variable that is not reached by a pointer");
+  llvm::Type* type = types_.llvm(pointer.element);
+  constexpr uint32_t components[] = {0, 0, 3, 4};  // by what it gives
+  const uint32_t expected = components[static_cast<size_t>(row->gives)];
+  checked::demand(type->isIntOrIntVectorTy() && types_.at(pointer.element).count == expected,
+                  "a builtin variable of another type than it has");
   const llvm::IRBuilder<>::InsertPointGuard guard(builder_);
   llvm::BasicBlock& entry = function_.getEntryBlock();
   builder_.SetInsertPoint(&entry, entry.begin());
@@ -146,8 +158,8 @@ void FunctionReader::readParameter(const Instruction& instruction) {
   for (const auto* decoration : in.decorations(instruction.result, spv::Decoration::FuncParamAttr))
     applyParameterAttribute(argument, decoration->operands.at(0), pointee);
   if (const auto* alignment = in.decoration(instruction.result, spv::Decoration::Alignment))
-    argument.addAttr(llvm::Attribute::getWithAlignment(module_.context(),
-                                                       llvm::Align(alignment->operands.at(0))));
+    argument.addAttr(llvm::Attribute::getWithAlignment(
+        module_.context(), checked::alignment(alignment->operands.at(0))));
   else if (type.op == Op::OpTypePointer && pointee && pointee->isSized())
     argument.addAttr(llvm::Attribute::getWithAlignment(
         module_.context(), module_.module().getDataLayout().getABITypeAlign(pointee)));
@@ -155,10 +167,14 @@ void FunctionReader::readParameter(const Instruction& instruction) {
 
 void FunctionReader::emit(const Instruction& instruction) {
   setFastMath(instruction);
+  const llvm::BasicBlock* const current = builder_.GetInsertBlock();
+  const bool is_label = instruction.op == Op::OpLabel;
+  if (!is_label && current && current->getTerminator())
+    throw Failure("an instruction behind the end of a block");
   if (emitControl(instruction)) return;
-  if (!builder_.GetInsertBlock()) throw Failure("an instruction outside a block");
   if (instruction.type) types_of_[instruction.result] = instruction.type;
   llvm::Value* made = emitValue(instruction);
+  if (instruction.type) checked::ofType(made, llvmType(instruction));
   if (instruction.result) values_[instruction.result] = made;
 }
 
@@ -199,17 +215,20 @@ bool FunctionReader::emitControl(const Instruction& instruction) {
     case Op::OpNoLine:
       return true;
     case Op::OpPhi: {
-      llvm::PHINode* phi = builder_.CreatePHI(llvmType(instruction), operands.size() / 2);
+      llvm::Type* type = llvmType(instruction);
+      checked::demand(type->isFirstClassType(), "a phi of what is no value");
+      llvm::PHINode* phi = builder_.CreatePHI(type, operands.size() / 2);
       phis_.emplace_back(phi, &instruction);
       values_[instruction.result] = phi;
       types_of_[instruction.result] = instruction.type;
       return true;
     }
     case Op::OpBranch:
-      builder_.CreateBr(block(operands.at(0)));
+      builder_.CreateBr(target(operands.at(0)));
       return true;
     case Op::OpBranchConditional:
-      builder_.CreateCondBr(value(operands.at(0)), block(operands.at(1)), block(operands.at(2)));
+      builder_.CreateCondBr(checked::truth(value(operands.at(0))), target(operands.at(1)),
+                            target(operands.at(2)));
       return true;
     case Op::OpSwitch:
       emitSwitch(instruction);
@@ -230,12 +249,12 @@ void FunctionReader::emitSwitch(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   llvm::Value* selector = value(operands.at(0));
   const unsigned words = wordsOfLiterals(instruction);
-  auto* type = llvm::cast<llvm::IntegerType>(selector->getType());
-  llvm::SwitchInst* made = builder_.CreateSwitch(selector, block(operands.at(1)));
-  for (size_t i = 2; i + words < operands.size() + 0; i += words + 1) {
+  auto* type = llvm::cast<llvm::IntegerType>(checked::integer(selector)->getType());
+  llvm::SwitchInst* made = builder_.CreateSwitch(selector, target(operands.at(1)));
+  for (size_t i = 2; i + words < operands.size(); i += words + 1) {
     const llvm::APInt number(64, instruction.number(i, words));
     auto* literal = llvm::ConstantInt::get(module_.context(), number.trunc(type->getBitWidth()));
-    made->addCase(llvm::cast<llvm::ConstantInt>(literal), block(operands[i + words]));
+    made->addCase(llvm::cast<llvm::ConstantInt>(literal), target(operands[i + words]));
   }
 }
 
@@ -262,7 +281,8 @@ void FunctionReader::finishPhis() {
       // LLVM counts edges, of which a switch may have several to one block.
       const auto edges =
           std::max<ptrdiff_t>(1, llvm::count(llvm::successors(from), phi->getParent()));
-      for (ptrdiff_t edge = 0; edge < edges; ++edge) phi->addIncoming(value(operands[i]), from);
+      llvm::Value* brought = checked::ofType(value(operands[i]), phi->getType());
+      for (ptrdiff_t edge = 0; edge < edges; ++edge) phi->addIncoming(brought, from);
     }
   }
 }
@@ -274,7 +294,8 @@ llvm::Value* FunctionReader::emitCall(const Instruction& instruction) {
     throw Failure("a call with the wrong number of arguments");
   std::vector<llvm::Value*> arguments;
   for (size_t i = 1; i < instruction.operands.size(); ++i)
-    arguments.push_back(value(instruction.operands[i]));
+    arguments.push_back(checked::ofType(value(instruction.operands[i]),
+                                        callee->getFunctionType()->getParamType(i - 1)));
   llvm::CallInst* made = builder_.CreateCall(callee, arguments);
   made->setCallingConv(callee->getCallingConv());
   for (const llvm::Argument& parameter : callee->args())

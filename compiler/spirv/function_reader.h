@@ -3,6 +3,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include "compiler/spirv/checks.h"
 #include "compiler/spirv/reader.h"
 
 namespace weft::compiler::spirv {
@@ -37,6 +38,7 @@ class FunctionReader {
   void finishPhis();
   llvm::Value* emitCall(const Instruction& instruction);
   llvm::BasicBlock* block(Id id) const;
+  llvm::BasicBlock* target(Id id) const;
   llvm::Value* value(Id id);
   unsigned wordsOfLiterals(const Instruction& choice) const;
   Id typeOf(Id id) const;
@@ -53,6 +55,7 @@ class FunctionReader {
 
   // --- memory.cpp
   llvm::Value* emitMemory(const Instruction& instruction);
+  llvm::Type* pointee(Id pointer) const;
   llvm::Value* emitVariable(const Instruction& instruction);
   llvm::Value* emitLoad(const Instruction& instruction);
   void emitStore(const Instruction& instruction);
@@ -64,6 +67,7 @@ class FunctionReader {
   llvm::Value* emitArithmetic(const Instruction& instruction);
   llvm::Value* emitConversion(const Instruction& instruction);
   llvm::Value* emitCast(const Instruction& instruction);
+  llvm::Value* cast(llvm::Instruction::CastOps op, llvm::Value* from, llvm::Type* to);
   llvm::Value* emitRelation(const Instruction& instruction);
   llvm::Value* emitClassification(const Instruction& instruction);
   llvm::Value* emitExtended(const Instruction& instruction);

@@ -117,7 +117,8 @@ llvm::Value* FunctionReader::emitWrite(const Instruction& instruction) {
 // Each level is half the size of the one before, and at least 1.
 llvm::Value* FunctionReader::atLevel(llvm::Value* size, llvm::Value* level) {
   llvm::Type* type = size->getType();
-  llvm::Value* shrunk = builder_.CreateLShr(size, builder_.CreateZExtOrTrunc(level, type));
+  llvm::Value* shrunk =
+      builder_.CreateLShr(size, builder_.CreateZExtOrTrunc(checked::integer(level), type));
   return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, shrunk,
                                         llvm::ConstantInt::get(type, 1));
 }
@@ -133,6 +134,7 @@ llvm::Value* FunctionReader::emitSize(const Instruction& instruction) {
   const bool has_level =
       instruction.op == Op::OpImageQuerySizeLod && !isZero(value(instruction.operands.at(1)));
   llvm::Type* result = llvmType(instruction);
+  checked::demand(result->isIntOrIntVectorTy(), "a size that is no integer");
   llvm::Value* made = nullptr;
   for (size_t i = 0; i < names.size(); ++i) {
     const bool layers = type.arrayed && i + 1 == names.size();
@@ -141,6 +143,7 @@ llvm::Value* FunctionReader::emitSize(const Instruction& instruction) {
     if (has_level && !layers) one = atLevel(one, value(instruction.operands[1]));
     one = builder_.CreateZExtOrTrunc(one, result->getScalarType());
     if (!result->isVectorTy()) return one;
+    checked::member(result, static_cast<unsigned>(i));
     made = builder_.CreateInsertElement(made ? made : llvm::PoisonValue::get(result), one, i);
   }
   return made;

@@ -102,11 +102,6 @@ class Collector {
         module_.decorated.emplace(words[0], Decoration{static_cast<spv::Decoration>(words[1]),
                                                        {words.begin() + 2, words.end()}});
         return;
-      case Op::OpMemberDecorate:
-      case Op::OpMemberDecorateString:
-        module_.decorated_members[{words[0], words[1]}].push_back(
-            {static_cast<spv::Decoration>(words[2]), {words.begin() + 3, words.end()}});
-        return;
       case Op::OpGroupDecorate:
         for (size_t i = 1; i < words.size(); ++i) groups_.emplace_back(words[0], words[i]);
         return;
@@ -114,6 +109,10 @@ class Collector {
       case Op::OpSourceContinued:
       case Op::OpSourceExtension:
       case Op::OpMemberName:
+      // No kernel's structures are laid out by what is said of their members.
+      case Op::OpMemberDecorate:
+      case Op::OpMemberDecorateString:
+      case Op::OpGroupMemberDecorate:
       case Op::OpLine:
       case Op::OpNoLine:
       case Op::OpModuleProcessed:
@@ -167,15 +166,6 @@ std::vector<const Decoration*> Instructions::decorations(Id id, spv::Decoration 
   for (auto entry = first; entry != last; ++entry)
     if (entry->second.kind == kind) found.push_back(&entry->second);
   return found;
-}
-
-const Decoration* Instructions::memberDecoration(Id id, uint32_t member,
-                                                 spv::Decoration kind) const {
-  const auto entry = decorated_members.find({id, member});
-  if (entry == decorated_members.end()) return nullptr;
-  for (const Decoration& decoration : entry->second)
-    if (decoration.kind == kind) return &decoration;
-  return nullptr;
 }
 
 std::optional<Instructions> readInstructions(std::string_view bytes, std::string& log) {

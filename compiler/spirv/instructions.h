@@ -2,7 +2,6 @@
 // grammar, nothing has been said yet about whether it makes sense.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,10 +59,8 @@ struct Instructions {
   std::vector<const Decoration*> decorations(Id id, spv::Decoration kind) const;
   // An extended instruction that tells debuggers and other tools something, and devices nothing.
   bool saysNothing(const Instruction& instruction) const;
-  const Decoration* memberDecoration(Id id, uint32_t member, spv::Decoration kind) const;
 
   std::unordered_multimap<Id, Decoration> decorated;
-  std::map<std::pair<Id, uint32_t>, std::vector<Decoration>> decorated_members;
 };
 
 // Nothing when the module is damaged; `log` says where.

@@ -23,6 +23,7 @@ llvm::Value* FunctionReader::subGroupNumber(const char* function) {
 // has the function for scalars.
 llvm::Value* FunctionReader::shuffle(Id data, llvm::Value* lane) {
   llvm::Value* given = value(data);
+  checked::ofType(lane, builder_.getInt32Ty());
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(given->getType());
   const Type& type = types_.at(typeOf(data));
   const Spelling spelling = types_.spelling(vector ? type.element : typeOf(data), Sign::signed_);
@@ -39,6 +40,7 @@ llvm::Value* FunctionReader::shuffle(Id data, llvm::Value* lane) {
 
 // The same of two values one behind the other, `lane` from 0 to twice the sub-group's size.
 llvm::Value* FunctionReader::shuffleOfTwo(Id low, Id high, llvm::Value* lane) {
+  checked::ofType(value(high), value(low)->getType());
   llvm::Value* size = subGroupNumber("get_max_sub_group_size");
   llvm::Value* is_low = builder_.CreateICmpULT(lane, size);
   llvm::Value* within = builder_.CreateSelect(is_low, lane, builder_.CreateSub(lane, size));
@@ -50,12 +52,14 @@ llvm::Value* FunctionReader::shuffleOfTwo(Id low, Id high, llvm::Value* lane) {
 template <class F>
 void FunctionReader::forEachOfBlock(Id pointer, llvm::Type* type, F&& access) {
   llvm::Type* element = type->getScalarType();
+  checked::demand(element->isIntegerTy() || element->isFloatingPointTy(),
+                  "a block of what are no numbers");
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   llvm::Value* lane = subGroupNumber("get_sub_group_local_id");
   llvm::Value* size = subGroupNumber("get_max_sub_group_size");
   for (unsigned i = 0; i < (vector ? vector->getNumElements() : 1); ++i) {
     llvm::Value* place = builder_.CreateAdd(lane, builder_.CreateMul(size, builder_.getInt32(i)));
-    access(builder_.CreateGEP(element, value(pointer),
+    access(builder_.CreateGEP(element, checked::pointer(value(pointer)),
                               builder_.CreateZExt(place, builder_.getInt64Ty())),
            i);
   }
@@ -84,22 +88,24 @@ void FunctionReader::emitBlockWrite(const Instruction& instruction) {
 llvm::Value* FunctionReader::emitIntelSubGroup(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   const auto lane = [&] { return subGroupNumber("get_sub_group_local_id"); };
+  const auto places = [&](size_t i) {
+    return checked::ofType(value(operands.at(i)), builder_.getInt32Ty());
+  };
   switch (instruction.op) {
     case Op::OpSubgroupShuffleINTEL:
       return shuffle(operands.at(0), value(operands.at(1)));
     case Op::OpSubgroupShuffleXorINTEL:
-      return shuffle(operands.at(0), builder_.CreateXor(lane(), value(operands.at(1))));
+      return shuffle(operands.at(0), builder_.CreateXor(lane(), places(1)));
     // "... Current for the invocation with [the] sum of this one's and Delta, [or] Next [where that
     // is past the end]."
     case Op::OpSubgroupShuffleDownINTEL:
-      return shuffleOfTwo(operands.at(0), operands.at(1),
-                          builder_.CreateAdd(lane(), value(operands.at(2))));
+      return shuffleOfTwo(operands.at(0), operands.at(1), builder_.CreateAdd(lane(), places(2)));
     // Previous is before Current, and the place counts from the start of Previous.
     case Op::OpSubgroupShuffleUpINTEL:
       return shuffleOfTwo(
           operands.at(0), operands.at(1),
           builder_.CreateSub(builder_.CreateAdd(lane(), subGroupNumber("get_max_sub_group_size")),
-                             value(operands.at(2))));
+                             places(2)));
     case Op::OpSubgroupBlockReadINTEL:
       return emitBlockRead(instruction);
     case Op::OpSubgroupBlockWriteINTEL:

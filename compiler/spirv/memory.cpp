@@ -22,11 +22,7 @@ MemoryAccess readAccess(const Instruction& instruction, size_t first) {
   const uint32_t bits = instruction.operands[first];
   access.is_volatile = bits & volatile_bit;
   access.nontemporal = bits & nontemporal_bit;
-  if (bits & aligned_bit) {
-    const uint32_t bytes = instruction.operands.at(first + 1);
-    if (!llvm::isPowerOf2_32(bytes)) throw Failure("an alignment of " + std::to_string(bytes));
-    access.alignment = llvm::Align(bytes);
-  }
+  if (bits & aligned_bit) access.alignment = checked::alignment(instruction.operands.at(first + 1));
   return access;
 }
 
@@ -66,16 +62,18 @@ llvm::Value* FunctionReader::emitMemory(const Instruction& instruction) {
     case Op::OpInBoundsPtrAccessChain:
       return emitAccessChain(instruction, true);
     case Op::OpPtrEqual:
-      return builder_.CreateICmpEQ(value(instruction.operands.at(0)),
-                                   value(instruction.operands.at(1)));
-    case Op::OpPtrNotEqual:
-      return builder_.CreateICmpNE(value(instruction.operands.at(0)),
-                                   value(instruction.operands.at(1)));
+    case Op::OpPtrNotEqual: {
+      llvm::Value* left = checked::pointer(value(instruction.operands.at(0)));
+      llvm::Value* right = checked::ofType(value(instruction.operands.at(1)), left->getType());
+      return instruction.op == Op::OpPtrEqual ? builder_.CreateICmpEQ(left, right)
+                                              : builder_.CreateICmpNE(left, right);
+    }
     case Op::OpPtrDiff:
       return emitPointerDifference(instruction);
     case Op::OpSizeOf: {
-      llvm::Type* type = types_.llvm(types_.at(typeOf(instruction.operands.at(0))).element);
-      const auto bytes = module_.module().getDataLayout().getTypeAllocSize(type);
+      const auto bytes =
+          module_.module().getDataLayout().getTypeAllocSize(pointee(instruction.operands.at(0)));
+      checked::demand(llvmType(instruction)->isIntegerTy(), "a size that is no integer");
       return llvm::ConstantInt::get(llvmType(instruction), bytes);
     }
     case Op::OpGenericPtrMemSemantics: {
@@ -85,6 +83,7 @@ llvm::Value* FunctionReader::emitMemory(const Instruction& instruction) {
           spellPointer(spellBuiltin("v"),
                        {.address_space = addressSpace(spv::StorageClass::Generic)})};
       llvm::Value* flags = callTyped("get_fence", builder_.getInt32Ty(), {pointer});
+      checked::demand(llvmType(instruction)->isIntegerTy(), "semantics that are no integer");
       return builder_.CreateShl(builder_.CreateZExtOrTrunc(flags, llvmType(instruction)), 8);
     }
     default:
@@ -92,27 +91,35 @@ llvm::Value* FunctionReader::emitMemory(const Instruction& instruction) {
   }
 }
 
+// What a pointer points to, where that is in memory.
+llvm::Type* FunctionReader::pointee(Id pointer) const {
+  const Type& type = types_.at(typeOf(pointer));
+  if (type.op != Op::OpTypePointer) throw Failure("a pointer is expected");
+  return checked::sized(types_.llvm(type.element));
+}
+
 llvm::Value* FunctionReader::emitVariable(const Instruction& instruction) {
   const Type& pointer = types_.at(instruction.type);
   const llvm::IRBuilder<>::InsertPointGuard guard(builder_);
   llvm::BasicBlock& entry = function_.getEntryBlock();
   builder_.SetInsertPoint(&entry, entry.begin());
-  llvm::AllocaInst* variable = builder_.CreateAlloca(types_.llvm(pointer.element));
+  llvm::AllocaInst* variable = builder_.CreateAlloca(checked::sized(types_.llvm(pointer.element)));
   if (const auto* alignment =
           module_.instructions().decoration(instruction.result, spv::Decoration::Alignment))
-    variable->setAlignment(llvm::Align(alignment->operands.at(0)));
+    variable->setAlignment(checked::alignment(alignment->operands.at(0)));
   if (instruction.operands.size() > 1)
-    builder_.CreateStore(value(instruction.operands[1]), variable);
+    builder_.CreateStore(
+        checked::ofType(value(instruction.operands[1]), variable->getAllocatedType()), variable);
   return variable;
 }
 
 llvm::Value* FunctionReader::emitLoad(const Instruction& instruction) {
   const MemoryAccess access = readAccess(instruction, 1);
-  llvm::Type* type = llvmType(instruction);
+  llvm::Type* type = checked::sized(llvmType(instruction));
   const llvm::Align alignment =
       access.alignment.value_or(module_.module().getDataLayout().getABITypeAlign(type));
-  llvm::LoadInst* load = builder_.CreateAlignedLoad(type, value(instruction.operands.at(0)),
-                                                    alignment, access.is_volatile);
+  llvm::LoadInst* load = builder_.CreateAlignedLoad(
+      type, checked::pointer(value(instruction.operands.at(0))), alignment, access.is_volatile);
   if (access.nontemporal) markNontemporal(*load);
   return load;
 }
@@ -121,9 +128,9 @@ void FunctionReader::emitStore(const Instruction& instruction) {
   const MemoryAccess access = readAccess(instruction, 2);
   llvm::Value* stored = value(instruction.operands.at(1));
   const llvm::Align alignment = access.alignment.value_or(
-      module_.module().getDataLayout().getABITypeAlign(stored->getType()));
-  llvm::StoreInst* store = builder_.CreateAlignedStore(stored, value(instruction.operands.at(0)),
-                                                       alignment, access.is_volatile);
+      module_.module().getDataLayout().getABITypeAlign(checked::sized(stored->getType())));
+  llvm::StoreInst* store = builder_.CreateAlignedStore(
+      stored, checked::pointer(value(instruction.operands.at(0))), alignment, access.is_volatile);
   if (access.nontemporal) markNontemporal(*store);
 }
 
@@ -134,14 +141,16 @@ void FunctionReader::emitCopy(const Instruction& instruction) {
   const MemoryAccess to = readAccess(instruction, first);
   const MemoryAccess from = second < operands.size() ? readAccess(instruction, second) : to;
   const llvm::DataLayout& layout = module_.module().getDataLayout();
-  llvm::Type* type = types_.llvm(types_.at(typeOf(operands.at(0))).element);
-  llvm::Value* bytes =
-      sized ? value(operands.at(2)) : builder_.getInt64(layout.getTypeAllocSize(type));
+  llvm::Type* type = sized ? nullptr : pointee(operands.at(0));
+  llvm::Value* bytes = sized ? checked::integer(value(operands.at(2)))
+                             : builder_.getInt64(layout.getTypeAllocSize(type));
+  llvm::Value* destination = checked::pointer(value(operands.at(0)));
+  llvm::Value* source = checked::pointer(value(operands.at(1)));
   const auto alignment = [&](const MemoryAccess& access) {
     return access.alignment || sized ? access.alignment : layout.getABITypeAlign(type);
   };
-  builder_.CreateMemCpy(value(operands.at(0)), alignment(to), value(operands.at(1)),
-                        alignment(from), bytes, to.is_volatile || from.is_volatile);
+  builder_.CreateMemCpy(destination, alignment(to), source, alignment(from), bytes,
+                        to.is_volatile || from.is_volatile);
 }
 
 llvm::Value* FunctionReader::emitAccessChain(const Instruction& instruction, bool pointer_first) {
@@ -151,15 +160,17 @@ llvm::Value* FunctionReader::emitAccessChain(const Instruction& instruction, boo
   std::vector<llvm::Value*> indices;
   if (!pointer_first) indices.push_back(builder_.getInt32(0));
   for (size_t i = 1; i < operands.size(); ++i) {
-    llvm::Value* index = value(operands[i]);
+    llvm::Value* index = checked::integer(value(operands[i]));
     // LLVM takes narrow indices for signed ones, as SPIR-V does; members are 32-bit constants.
     if (auto* constant = llvm::dyn_cast<llvm::ConstantInt>(index);
         constant && constant->getValue().isSignedIntN(32) && indices.size() > 0)
       index = builder_.getInt32(static_cast<uint32_t>(constant->getSExtValue()));
     indices.push_back(index);
   }
-  llvm::Type* element = types_.llvm(base.element);
-  llvm::Value* pointer = value(operands.at(0));
+  llvm::Type* element = checked::sized(types_.llvm(base.element));
+  llvm::Value* pointer = checked::pointer(value(operands.at(0)));
+  checked::demand(llvm::GetElementPtrInst::getIndexedType(element, indices),
+                  "an access chain to what is not there");
   const bool in_bounds =
       instruction.op == Op::OpInBoundsAccessChain || instruction.op == Op::OpInBoundsPtrAccessChain;
   return in_bounds ? builder_.CreateInBoundsGEP(element, pointer, indices)
@@ -168,9 +179,10 @@ llvm::Value* FunctionReader::emitAccessChain(const Instruction& instruction, boo
 
 llvm::Value* FunctionReader::emitPointerDifference(const Instruction& instruction) {
   const auto& operands = instruction.operands;
-  llvm::Type* element = types_.llvm(types_.at(typeOf(operands.at(0))).element);
-  llvm::Value* count =
-      builder_.CreatePtrDiff(element, value(operands.at(0)), value(operands.at(1)));
+  llvm::Value* left = checked::pointer(value(operands.at(0)));
+  llvm::Value* right = checked::ofType(value(operands.at(1)), left->getType());
+  llvm::Value* count = builder_.CreatePtrDiff(pointee(operands[0]), left, right);
+  checked::demand(llvmType(instruction)->isIntegerTy(), "a difference that is no integer");
   return builder_.CreateSExtOrTrunc(count, llvmType(instruction));
 }
 

@@ -4,6 +4,7 @@
 
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/spirv/checks.h"
 #include "compiler/spirv/function_reader.h"
 #include "core/pipe.h"
 #include "core/spirv_features.h"
@@ -19,6 +20,20 @@ constexpr const char* triple = "spir64-unknown-unknown";
 constexpr const char* layout =
     "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:"
     "64";
+
+uint64_t members(const llvm::Type& type) {
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(&type))
+    return vector->getNumElements();
+  return type.isArrayTy() ? type.getArrayNumElements() : type.getStructNumElements();
+}
+
+llvm::Constant* nullValue(llvm::Type* type) {
+  const auto* opaque = llvm::dyn_cast<llvm::TargetExtType>(type);
+  checked::demand(opaque ? opaque->hasProperty(llvm::TargetExtType::HasZeroInit)
+                         : type->isFirstClassType() && type->isSized(),
+                  "a null value of a type that has none");
+  return llvm::Constant::getNullValue(type);
+}
 
 bool isFunctionEnd(const Instruction& instruction) { return instruction.op == Op::OpFunctionEnd; }
 
@@ -125,7 +140,7 @@ bool Reader::declareConstant(const Instruction& instruction) {
       constant = compositeConstant(instruction);
       break;
     case Op::OpConstantNull:
-      constant = llvm::Constant::getNullValue(types_.llvm(instruction.type));
+      constant = nullValue(types_.llvm(instruction.type));
       break;
     case Op::OpUndef:
       constant = llvm::UndefValue::get(types_.llvm(instruction.type));
@@ -145,6 +160,7 @@ bool Reader::declareConstant(const Instruction& instruction) {
     default:
       return false;
   }
+  checked::ofType(constant, types_.llvm(instruction.type));
   values_[instruction.result] = constant;
   return true;
 }
@@ -159,6 +175,8 @@ const port::SpecializationConstant* Reader::specialization(Id id) const {
 
 llvm::Constant* Reader::scalarConstant(const Instruction& instruction) {
   llvm::Type* type = types_.llvm(instruction.type);
+  checked::demand(type->isIntegerTy() || type->isFloatingPointTy(),
+                  "a constant of a type that has no numbers");
   const unsigned bits = type->getPrimitiveSizeInBits().getFixedValue();
   uint64_t value = instruction.op == Op::OpConstantTrue || instruction.op == Op::OpSpecConstantTrue;
   if (!instruction.operands.empty()) value = instruction.number(0, bits > 32 ? 2 : 1);
@@ -179,8 +197,10 @@ llvm::Constant* Reader::compositeConstant(const Instruction& instruction) {
   for (const Id element : instruction.operands) {
     auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(value(element));
     if (!constant) throw Failure("a constant is made of what is none");
+    checked::ofType(constant, checked::member(type, static_cast<unsigned>(elements.size())));
     elements.push_back(constant);
   }
+  checked::demand(elements.size() == members(*type), "a constant without all of its members");
   if (type->isVectorTy()) return llvm::ConstantVector::get(elements);
   if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type))
     return llvm::ConstantArray::get(array, elements);
@@ -262,12 +282,16 @@ void Reader::declareVariable(const Instruction& instruction) {
     return;
   }
   const Type& pointer = types_.at(instruction.type);
-  llvm::Type* type = types_.llvm(pointer.element);
+  if (pointer.op != Op::OpTypePointer) throw Failure("a variable that is not reached by a pointer");
+  llvm::Type* type = checked::sized(types_.llvm(pointer.element));
   std::string name;
   const auto kind = linkage(instruction.result, name);
   llvm::Constant* initializer = nullptr;
-  if (instruction.operands.size() > 1)
+  if (instruction.operands.size() > 1) {
     initializer = llvm::dyn_cast_or_null<llvm::Constant>(value(instruction.operands[1]));
+    if (!initializer) throw Failure("a variable that starts with what is no constant");
+    checked::ofType(initializer, type);
+  }
   const Decoration* attributes =
       in_.decoration(instruction.result, spv::Decoration::LinkageAttributes);
   const bool imported =
@@ -275,13 +299,13 @@ void Reader::declareVariable(const Instruction& instruction) {
   if (!initializer && !imported)
     initializer = pointer.storage == spv::StorageClass::Workgroup
                       ? static_cast<llvm::Constant*>(llvm::UndefValue::get(type))
-                      : llvm::Constant::getNullValue(type);
+                      : nullValue(type);
   const bool constant = pointer.storage == spv::StorageClass::UniformConstant;
   auto* variable =
       new llvm::GlobalVariable(*module_, type, constant, kind, initializer, name, nullptr,
                                llvm::GlobalValue::NotThreadLocal, addressSpace(pointer.storage));
   if (const auto* alignment = in_.decoration(instruction.result, spv::Decoration::Alignment))
-    variable->setAlignment(llvm::MaybeAlign(alignment->operands.at(0)));
+    variable->setAlignment(checked::alignment(alignment->operands.at(0)));
   values_[instruction.result] = variable;
 }
 
@@ -301,6 +325,8 @@ bool Reader::isLaunchable(const Type& function) const {
 void Reader::declareFunction(const Instruction& instruction) {
   types_of_[instruction.result] = instruction.type;
   const Type& type = types_.at(instruction.operands.at(1));
+  if (type.op != Op::OpTypeFunction)
+    throw Failure("a function of a type that is none of functions");
   std::string name;
   const auto kind = linkage(instruction.result, name);
   const EntryPoint* entry = nullptr;

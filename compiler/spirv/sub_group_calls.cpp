@@ -88,7 +88,7 @@ FunctionReader::Argument FunctionReader::valueOrTruth(Id id, Sign sign) {
 }
 
 FunctionReader::Argument FunctionReader::smallNumber(Id id, const char* spelling) {
-  return {builder_.CreateZExtOrTrunc(value(id), builder_.getInt32Ty()), spellBuiltin(spelling)};
+  return {number(id, builder_.getInt32Ty()), spellBuiltin(spelling)};
 }
 
 llvm::Value* FunctionReader::emitSubGroup(const Instruction& instruction) {

@@ -1,5 +1,7 @@
 #include "compiler/spirv/types.h"
 
+#include "compiler/spirv/checks.h"
+
 namespace weft::compiler::spirv {
 namespace {
 
@@ -90,6 +92,9 @@ std::string integerName(uint32_t bits) {
   }
 }
 
+// OpenCL has 16; optimisers of translators join more.
+constexpr uint32_t most_components = 1024;
+
 // As Clang names what only builtin functions look into.
 constexpr std::pair<spv::Op, const char*> opaque_types[] = {
     {spv::Op::OpTypeSampler, "spirv.Sampler"},
@@ -135,7 +140,7 @@ void Types::declareArray(const Instruction& instruction, uint64_t length) {
   type.op = instruction.op;
   type.element = instruction.operands.at(0);
   type.count = static_cast<uint32_t>(length);
-  type.llvm = llvm::ArrayType::get(llvm(type.element), length);
+  type.llvm = llvm::ArrayType::get(checked::sized(llvm(type.element)), length);
   types_[instruction.result] = std::move(type);
 }
 
@@ -171,13 +176,11 @@ Type Types::describe(const Instruction& instruction) const {
       type.llvm = floatType(context_, operands.at(0));
       break;
     case spv::Op::OpTypeVector:
-      type.element = operands.at(0);
-      type.count = operands.at(1);
-      type.llvm = llvm::FixedVectorType::get(llvm(type.element), type.count);
-      break;
+      return describeVector(operands);
     case spv::Op::OpTypePointer:
       type.storage = static_cast<spv::StorageClass>(operands.at(0));
       type.element = operands.at(1);
+      at(type.element);  // or pointers might point to themselves, and names would have no end
       type.llvm = llvm::PointerType::get(context_, addressSpace(type.storage));
       break;
     case spv::Op::OpTypeStruct:
@@ -214,6 +217,17 @@ Type Types::describe(const Instruction& instruction) const {
   return type;
 }
 
+Type Types::describeVector(const std::vector<uint32_t>& operands) const {
+  Type type;
+  type.element = operands.at(0);
+  type.count = operands.at(1);
+  checked::demand(llvm::VectorType::isValidElementType(llvm(type.element)) && type.count > 0 &&
+                      type.count <= most_components,
+                  "a vector of what vectors are not made of");
+  type.llvm = llvm::FixedVectorType::get(llvm(type.element), type.count);
+  return type;
+}
+
 Type Types::describeImage(const std::vector<uint32_t>& operands) const {
   Type type;
   type.op = spv::Op::OpTypeImage;
@@ -240,6 +254,8 @@ Type Types::describeStruct(const Instruction& instruction) const {
     members.push_back(forward == forward_pointers_.end()
                           ? llvm(member)
                           : llvm::PointerType::get(context_, addressSpace(forward->second)));
+    checked::demand(llvm::StructType::isValidElementType(members.back()),
+                    "a structure of what structures are not made of");
   }
   const bool packed = module_.decoration(instruction.result, spv::Decoration::CPacked) != nullptr;
   type.llvm = llvm::StructType::get(context_, members, packed);
@@ -253,6 +269,9 @@ Type Types::describeFunction(const std::vector<uint32_t>& operands) const {
   type.members.assign(operands.begin() + 1, operands.end());
   std::vector<llvm::Type*> parameters;
   for (const Id parameter : type.members) parameters.push_back(llvm(parameter));
+  checked::demand(llvm::FunctionType::isValidReturnType(llvm(type.element)) &&
+                      llvm::all_of(parameters, llvm::FunctionType::isValidArgumentType),
+                  "a function of what functions neither take nor return");
   type.llvm = llvm::FunctionType::get(llvm(type.element), parameters, false);
   return type;
 }

@@ -63,6 +63,7 @@ class Types {
   void declareArray(const Instruction& instruction, uint64_t length);
   bool declareOther(const Instruction& instruction);
   Type describe(const Instruction& instruction) const;
+  Type describeVector(const std::vector<uint32_t>& operands) const;
   Type describeImage(const std::vector<uint32_t>& operands) const;
   Type describeStruct(const Instruction& instruction) const;
   Type describeFunction(const std::vector<uint32_t>& operands) const;
