@@ -228,7 +228,7 @@ class Copier {
 
   void copyKernel(const Function& kernel) {
     KernelInfo& info = infoOf(kernel);
-    info.symbol = entry_prefix + info.name;
+    info.symbol = entryName(info.name);
     // Blocks of the same name are told apart by a number behind a dot, which PTX has no names with.
     std::ranges::replace(info.symbol, '.', '$');
     Function* made = createKernel(kernel, info.symbol);

@@ -1,5 +1,6 @@
 #include "compiler/passes/blocks.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -78,6 +79,17 @@ void markBlocks(llvm::Module& module) {
   passRangeByAddress(module.getFunction("__enqueue_kernel_basic"));
 }
 
+std::string entryName(llvm::StringRef kernel) {
+  std::string name = entry_prefix;
+  for (const char character : kernel) {
+    if (llvm::isAlnum(character) || character == '_' || character == '.' || character == '$')
+      name += character;
+    else
+      name += "$" + llvm::utohexstr(static_cast<uint8_t>(character), /*LowerCase=*/true, 2);
+  }
+  return name;
+}
+
 bool isBlockKernel(const Function& function) { return function.hasFnAttribute(kernel_mark); }
 
 void nameBlockKernels(llvm::Module& module) {
@@ -86,7 +98,7 @@ void nameBlockKernels(llvm::Module& module) {
     kernel.setLinkage(llvm::GlobalValue::ExternalLinkage);
     auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), false);
     Function* entry = Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                       entry_prefix + kernel.getName(), module);
+                                       entryName(kernel.getName()), module);
     kernel.replaceAllUsesWith(entry);
   }
 }

@@ -2,7 +2,10 @@
 // calls of enqueue_kernel().
 #pragma once
 
+#include <string>
 #include <vector>
+
+#include <llvm/ADT/StringRef.h>
 
 namespace llvm {
 class Function;
@@ -20,8 +23,10 @@ namespace weft::compiler {
 void markBlocks(llvm::Module& module);
 bool isBlockKernel(const llvm::Function& function);
 
-// The name of a kernel's entry in the image.
+// The name of a kernel's entry in the image: entry_prefix and the kernel's own, of which SPIR-V may
+// have characters that linkers and assemblers make something else of.
 inline constexpr char entry_prefix[] = "weft_kernel_";
+std::string entryName(llvm::StringRef kernel);
 // The same of its turned body's entry (turned_body.h), which no function of a program has.
 inline constexpr char turned_prefix[] = "weft_turned.";
 // And of its joint body's (joint_groups.h).

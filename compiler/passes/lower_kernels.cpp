@@ -123,7 +123,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     addMeetings(body);
     keepDivergentLoopsRolled(body);
   }
-  info.symbol = entry_prefix + body.name;
+  info.symbol = entryName(body.name);
   std::optional<KernelBody> turned = turnedForm(body, info, options);
   if (turned) info.lane_dimension = 1;
   // Pairs of groups lie in dimension 0 of the launch, which is another one of a turned body.

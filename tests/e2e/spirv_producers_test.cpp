@@ -324,5 +324,42 @@ TEST_F(SpirvProducers, StructuresAreChosen) {
             (Numbers{101, 102, 38}));
 }
 
+// Other languages' names have characters that linkers and assemblers make something else of.
+TEST_F(SpirvProducers, KernelsHaveAnyName) {
+  const char* const names[] = {"k@x", "a b",   "\u00e4\u20ac", "add<int, 4>(float*)",
+                               "$1",  "x.y-z", "\\\""};
+  for (const char* name : names) {
+    std::string quoted;
+    for (const char character : std::string(name)) {
+      if (character == '"' || character == '\\') quoted += '\\';
+      quoted += character;
+    }
+    const OwnedProgram program =
+        built({.body = R"(
+        %sum = OpFunctionCall %uint %f %v
+        %more = OpLoad %uint %seven
+        %r = OpIAdd %uint %sum %more
+      )",
+               .declarations = R"(
+        %seven = OpVariable %global_uint CrossWorkgroup %c7
+        %unary = OpTypeFunction %uint %uint
+      )",
+               .decorations = "OpDecorate %f LinkageAttributes \"f" + quoted +
+                              "\" Export\n"
+                              "OpDecorate %seven LinkageAttributes \"s" +
+                              quoted + "\" Export\n",
+               .functions = R"(
+        %f = OpFunction %uint DontInline %unary
+        %x = OpFunctionParameter %uint
+        %f_start = OpLabel
+        %f_sum = OpIAdd %uint %x %x
+        OpReturnValue %f_sum
+        OpFunctionEnd
+      )",
+               .entries = "OpEntryPoint Kernel %k \"" + quoted + "\" %global_id\n"});
+    EXPECT_EQ(outputOf(program, {1, 2, 3}, name), (Numbers{9, 11, 13})) << name;
+  }
+}
+
 }  // namespace
 }  // namespace weft::e2e
