@@ -4,6 +4,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/IR/ReplaceConstant.h>
 
 namespace weft::compiler {
 namespace {
@@ -20,6 +22,20 @@ std::pair<std::string_view, size_t> upTo(std::string_view text, size_t from,
   return {text.substr(from, end - from), end + mark.size()};
 }
 
+bool isImpossible(const llvm::Value* value) {
+  constexpr unsigned generic_space = 0;
+  const auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(value);
+  return cast && cast->getSrcAddressSpace() != generic_space &&
+         cast->getDestAddressSpace() != generic_space;
+}
+
+bool isCastImpossibly(const llvm::Constant& constant) {
+  return llvm::any_of(constant.users(), [](const llvm::User* user) {
+    const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(user);
+    return expression && (isImpossible(expression) || isCastImpossibly(*expression));
+  });
+}
+
 }  // namespace
 
 void defineRegisters(llvm::Module& module) {
@@ -29,6 +45,20 @@ void defineRegisters(llvm::Module& module) {
       for (llvm::Use& value : instruction.operands())
         if (llvm::isa<llvm::UndefValue>(value))
           value.set(llvm::Constant::getNullValue(value->getType()));
+    }
+}
+
+void dropImpossibleCasts(llvm::Module& module) {
+  llvm::SmallVector<llvm::Constant*> variables;
+  for (llvm::GlobalVariable& variable : module.globals())
+    if (isCastImpossibly(variable)) variables.push_back(&variable);
+  llvm::convertUsersOfConstantsToInstructions(variables);
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      if (!isImpossible(&instruction)) continue;
+      instruction.replaceAllUsesWith(llvm::Constant::getNullValue(instruction.getType()));
+      instruction.eraseFromParent();
     }
 }
 

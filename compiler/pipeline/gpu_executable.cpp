@@ -275,6 +275,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
       bareDivisions(*gpu.module);
       exactMagnitudes(*gpu.module);
       defineRegisters(*gpu.module);
+      dropImpossibleCasts(*gpu.module);
     }
   }
   for (const GpuKernel& kernel : gpu.kernels)

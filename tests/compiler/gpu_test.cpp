@@ -476,5 +476,23 @@ TEST_F(GpuTest, WhatIsMissingIsNamed) {
       contains(complaint("int g(int); kernel void f(global int* a) { a[0] = g(1); }"), "have g"));
 }
 
+// Where it is known that a pointer does not point there, which no cast of LLVM's backend says.
+TEST_F(GpuTest, PointersToOtherMemoryThanIsAskedFor) {
+  const std::string text =
+      ptx("kernel void f(global int* out, local int* in) {\n"
+          "  local int shared[4];\n"
+          "  generic int *g = out, *l = shared, *m = in;\n"
+          "  *in = *shared = 3;\n"
+          "  local int* not_local = to_local(g);\n"
+          "  global int *not_global = to_global(l), *nor_this = to_global(m);\n"
+          "  out[0] = (not_local ? 1 : 2) + (not_global ? 4 : 8) + (nor_this ? 16 : 32);\n"
+          "  if (not_local) *not_local = 5;\n"
+          "  if (not_global) *not_global = 6;\n"
+          "  if (nor_this) *nor_this = 7;\n"
+          "}\n",
+          "-cl-std=CL3.0");
+  EXPECT_TRUE(contains(text, ".visible .entry weft_kernel_f(")) << text;
+}
+
 }  // namespace
 }  // namespace weft
