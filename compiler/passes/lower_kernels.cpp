@@ -56,8 +56,10 @@ void removeDeadFunctions(const SplitKernel& split) {
       wanted->eraseFromParent();
     for (const VectorRows& rows : region.vector->rows) {
       if (rows.agreement && rows.agreement->use_empty()) rows.agreement->eraseFromParent();
-      for (const VectorRows::Form& form : rows.forms)
+      for (const VectorRows::Form& form : rows.forms) {
         if (form.function->use_empty()) form.function->eraseFromParent();
+        if (form.suits && form.suits->use_empty()) form.suits->eraseFromParent();
+      }
     }
   }
 }

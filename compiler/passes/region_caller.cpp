@@ -126,6 +126,39 @@ Value* callTail(const LaneRun& run, const Lane& lane, Value* count) {
   return outcome;
 }
 
+// The tail for all lanes of a block.
+void callTails(const LaneRun& run, const Lane& first, unsigned rows, unsigned width) {
+  Builder& builder = run.builder;
+  const unsigned lanes = run.region.vector->rows.back().forms.back().width;
+  const auto sum = [&](Value* a, Value* b) { return builder.CreateAdd(a, b, "lane", true, true); };
+  emitCounted(builder, builder.getInt64(rows), "row", [&](Value* y) {
+    emitCounted(builder, builder.getInt64(width / lanes), "vector", [&](Value* vector) {
+      Value* x = builder.CreateMul(vector, builder.getInt64(lanes), "", true, true);
+      Value* place = sum(x, builder.CreateMul(y, run.caller.localSize()[0], "", true, true));
+      const Lane lane{{sum(first.local_id[0], x), sum(first.local_id[1], y), first.local_id[2]},
+                      sum(first.lane, place)};
+      Value* count = builder.getInt64(lanes);
+      takeOutcome(run, callTail(run, lane, count), lane, count);
+    });
+  });
+}
+
+void emitEither(Builder& builder, Value* condition, llvm::function_ref<void()> yes,
+                llvm::function_ref<void()> no) {
+  const auto block = [&](const char* name) {
+    return BasicBlock::Create(builder.getContext(), name, builder.GetInsertBlock()->getParent());
+  };
+  BasicBlock *then = block("then"), *otherwise = block("otherwise"), *after = block("after");
+  builder.CreateCondBr(condition, then, otherwise);
+  builder.SetInsertPoint(then);
+  yes();
+  builder.CreateBr(after);
+  builder.SetInsertPoint(otherwise);
+  no();
+  builder.CreateBr(after);
+  builder.SetInsertPoint(after);
+}
+
 // Are there enough lanes in a row, and none on both sides of a multiple of 2^31 where that matters?
 Value* suitsVectors(const LaneRun& run) {
   Builder& builder = run.builder;
@@ -172,8 +205,12 @@ void emitBlocks(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& call
     return vector.wanted ? call(vector.wanted, first) : nullptr;
   };
   const auto vectors = [&](const Lane& lane, const LaneBlock& block, unsigned width) {
-    for (const VectorRows::Form& form : formsOf(vector, block).forms)
-      if (form.width == width) return takeOutcome(run, call(form.function, lane), lane, nullptr);
+    const VectorRows::Form& form = *llvm::find_if(
+        formsOf(vector, block).forms, [&](const auto& each) { return each.width == width; });
+    Value* suits = form.suits ? call(form.suits, lane) : nullptr;
+    const auto run_whole = [&] { takeOutcome(run, call(form.function, lane), lane, nullptr); };
+    if (!suits) return run_whole();
+    emitEither(run.builder, suits, run_whole, [&] { callTails(run, lane, block.rows, width); });
   };
   const auto rest = [&](const Lane& lane, Value* count) {
     takeOutcome(run, callTail(run, lane, count), lane, count);

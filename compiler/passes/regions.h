@@ -20,6 +20,9 @@ struct VectorRows {
   struct Form {
     llvm::Function* function;
     unsigned width;
+    // Of the parameters: may these lanes run so? They are inside of the kernel's bounds, which are
+    // not tested. Null: always; the tail does the others.
+    llvm::Function* suits = nullptr;
   };
   unsigned rows = 1;
   llvm::SmallVector<Form, 2> forms;

@@ -180,7 +180,7 @@ bool extendsLoads(llvm::Function& lane, const LaneShapes& shapes) {
 }  // namespace
 
 bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
-                            const LaneShapes& shapes) {
+                            const LaneShapes& shapes, bool slow_masks) {
   // It tests in each row whether such an id wraps, and gathers where it cannot tell.
   if (shapes.narrowsGlobalId()) return true;
   if (lane.getInstructionCount() > longest_straight || extendsLoads(lane, shapes)) return true;
@@ -198,7 +198,7 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
     const AccessForm form = accessForm(instruction, shapes, masked);
     llvm::Type* type = llvm::getLoadStoreType(const_cast<Instruction*>(&instruction));
     if (form == AccessForm::vector) return partCount(type) > 1 && type->getScalarSizeInBits() < 32;
-    if (form == AccessForm::tested) return true;
+    if (form == AccessForm::tested || (masked && slow_masks)) return true;
     return masked && (form == AccessForm::once || form == AccessForm::scattered);
   });
 }

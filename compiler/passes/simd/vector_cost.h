@@ -35,7 +35,7 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
 // LLVM's loop vectoriser takes lanes that have no loops of their own. Does it fail, or waste what
 // masks, divisions or small elements of the source's vectors cost?
 bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
-                            const LaneShapes& shapes);
+                            const LaneShapes& shapes, bool slow_masks);
 
 // Is there a loop that unrolling may remove?
 bool hasShortLoop(llvm::Function& lane);

@@ -8,6 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/IndVarSimplify.h>
@@ -26,8 +27,8 @@
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/lane_order.h"
+#include "compiler/passes/simd/bounds.h"
 #include "compiler/passes/simd/control_levels.h"
-#include "compiler/passes/simd/empty_rows.h"
 #include "compiler/passes/simd/far_loads.h"
 #include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/joint_rows.h"
@@ -285,36 +286,75 @@ class RegionVectoriser {
       const bool without_loops = levels.levels().size() == 1;
       region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
       if (without_loops && !region_.loses_order) region_.loses_order = mayLoseOrder(*lane_);
-      if (without_loops && !region_.loses_order && !isBeyondLoopVectoriser(*lane_, levels, shapes))
+      if (without_loops && !region_.loses_order &&
+          !isBeyondLoopVectoriser(*lane_, levels, shapes, slowMasks()))
         return refuse(region_.stays_scalar ? not_faster : "it has no loops");
       if (!cost.pays()) return refuse(not_faster);
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
     }
     reportVectors(*lane_, levels, shapes, width(), cost);
+    const Bounds bounds = findBounds(*lane_);
     VectorRegion result;
-    joinRows(result, code);
+    joinRows(result, code, testedBounds(bounds, shapes));
     levels.shareMasks();
-    VectorRows& one = result.rows.emplace_back();
-    if (const unsigned count = vectorsAtOnce(*lane_, levels, shapes, far, registers()); count > 1)
-      addForm(one, code, count);
-    addForm(one, code, 1);
+    addRow(result, code, testedBounds(bounds, shapes));
     result.tail = code.emit({width(), /*whole=*/false, outcomePerLane()});
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
     if (!between_barriers_ && region_.outcomes.size() == 1)
-      result.wanted = rowTest(*lane_, shapes, body_.firstHidden() + env::local_size);
+      result.wanted = someInside(*lane_, shapes, bounds, body_.firstHidden() + env::local_size);
     if (mode_ != Vectorising::always) leaveShortRows(result, levels, cost);
     region_.vector = result;
   }
 
   bool outcomePerLane() const { return region_.outcomes.size() > 1 && !region_.uniform_outcome; }
 
-  void addForm(VectorRows& rows, LaneCode& code, unsigned vectors) {
-    const unsigned lanes = vectors * width();
-    rows.forms.push_back({code.emit({lanes, /*whole=*/true, outcomePerLane()}), lanes});
+  // Masked stores of AVX and AVX2 are microcode on AMD's processors, those of bytes a branch for
+  // each lane, and before AVX all are.
+  bool slowMasks() const {
+    return machine_.getTargetTriple().isX86() &&
+           !machine_.getMCSubtargetInfo()->checkFeatures("+avx512vl");
   }
 
-  void joinRows(VectorRegion& result, const LaneCode& code) {
+  // Those that whole vectors are tested for, so that they need no masks.
+  llvm::ArrayRef<Bound> testedBounds(llvm::ArrayRef<Bound> bounds, const LaneShapes& shapes) const {
+    if (!slowMasks() || outcomePerLane()) return {};
+    for (; !bounds.empty(); bounds = bounds.drop_back())
+      if (Function* test = allInside(*lane_, shapes, bounds, width())) {
+        test->eraseFromParent();
+        break;
+      }
+    return bounds;
+  }
+
+  void addForm(VectorRows& rows, LaneCode& code, unsigned vectors, llvm::ArrayRef<Bound> bounds,
+               const LaneShapes& shapes) {
+    const unsigned lanes = vectors * width();
+    Function* suits = bounds.empty() ? nullptr : allInside(*lane_, shapes, bounds, lanes);
+    rows.forms.push_back({code.emit({lanes, /*whole=*/true, outcomePerLane()}), lanes, suits});
+  }
+
+  void addRow(VectorRegion& result, LaneCode& code, llvm::ArrayRef<Bound> bounds) {
+    Function* inside = nullptr;
+    std::optional<LaneCode> code_inside;
+    if (!bounds.empty()) {
+      llvm::ValueToValueMapTy map;
+      inside = llvm::CloneFunction(lane_, map);
+      stayInside(*inside, bounds.size());
+      code_inside.emplace(*inside, body_.firstHidden()).levels().shareMasks();
+    }
+    Function& function = inside ? *inside : *lane_;
+    LaneCode& own = inside ? *code_inside : code;
+    const unsigned count =
+        vectorsAtOnce(function, own.levels(), own.shapes(), own.farLoads(), registers());
+    VectorRows& one = result.rows.emplace_back();
+    if (count > 1) addForm(one, own, count, bounds, code.shapes());
+    addForm(one, own, 1, bounds, code.shapes());
+    code_inside.reset();
+    if (inside) inside->eraseFromParent();
+  }
+
+  void joinRows(VectorRegion& result, const LaneCode& code, llvm::ArrayRef<Bound> bounds) {
     const unsigned first = body_.firstHidden();
     if (outcomePerLane() || !uses_rows_) return;
     const JointRows joint(*lane_, code.shapes(),
@@ -328,12 +368,14 @@ class RegionVectoriser {
       blocks.push_back({forced_rows, {1}});
     for (const RowBlock& block : blocks) {
       Function* function = joint.join(block.rows);
+      stayInside(*function, bounds.size());
       LaneCode joined(*function, first);
       joined.levels().shareMasks();
       VectorRows& rows = result.rows.emplace_back();
       rows.rows = block.rows;
       rows.agreement = joint.agreement(block.rows);
-      for (const unsigned vectors : block.vectors) addForm(rows, joined, vectors);
+      for (const unsigned vectors : block.vectors)
+        addForm(rows, joined, vectors, bounds, code.shapes());
       function->eraseFromParent();
     }
     reportRows(*lane_, cost, result.rows);

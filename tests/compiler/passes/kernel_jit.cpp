@@ -53,6 +53,12 @@ llvm::TargetMachine& hostMachine() {
     std::string triple = llvm::sys::getDefaultTargetTriple();
     const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
     if (!target) fail(error);
+    const char* const widest = std::getenv("WEFT_CPU_VECTORS");
+    if (widest && std::string_view(widest) != "512") {
+      const bool has_avx2 = std::string_view(widest) == "256";
+      return target->createTargetMachine(triple, has_avx2 ? "x86-64-v3" : "x86-64-v2",
+                                         has_avx2 ? "+avx2" : "-avx", {}, llvm::Reloc::PIC_);
+    }
     std::string features;
     for (const auto& feature : llvm::sys::getHostCPUFeatures())
       features += (feature.second ? ",+" : ",-") + feature.first().str();

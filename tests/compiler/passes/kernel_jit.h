@@ -29,6 +29,7 @@ port::LaunchRecord recordOf(const NdRange& range);
 // `options` are Clang's.
 std::unique_ptr<llvm::Module> compileOpenCl(llvm::LLVMContext& context, const std::string& source,
                                             const std::string& options = "");
+// This one, or what WEFT_CPU_VECTORS leaves of it.
 llvm::TargetMachine& hostMachine();
 // A description with the argument list of each kernel in the module.
 std::vector<KernelInfo> describeKernels(const llvm::Module& module);

@@ -1,9 +1,10 @@
-#include "compiler/passes/simd/empty_rows.h"
+#include "compiler/passes/simd/bounds.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 namespace weft::compiler {
 namespace {
@@ -34,28 +35,41 @@ bool isWayOut(const BasicBlock* block) {
   return false;
 }
 
-class RowTest {
+bool acts(const Instruction& instruction) {
+  return instruction.mayHaveSideEffects() && !instruction.isDebugOrPseudoInst() &&
+         !llvm::isa<llvm::AssumeInst, llvm::NoAliasScopeDeclInst>(instruction);
+}
+
+class LaneTest {
  public:
-  RowTest(Function& lane, const LaneShapes& shapes, unsigned row_length)
-      : lane_(lane),
-        shapes_(shapes),
+  LaneTest(Function& lane, const LaneShapes& shapes, const llvm::Twine& name)
+      : shapes_(shapes),
         builder_(lane.getContext()),
         test_(Function::Create(
             llvm::FunctionType::get(builder_.getInt1Ty(), lane.getFunctionType()->params(), false),
-            llvm::GlobalValue::InternalLinkage, lane.getName() + ".wanted", lane.getParent())) {
+            llvm::GlobalValue::InternalLinkage, lane.getName() + name, lane.getParent())) {
     test_->addFnAttrs(llvm::AttrBuilder(lane.getContext(), lane.getAttributes().getFnAttrs()));
     builder_.SetInsertPoint(BasicBlock::Create(lane.getContext(), "entry", test_));
-    last_ = builder_.CreateSub(test_->getArg(row_length), builder_.getInt64(1));
   }
 
-  Function* make(const llvm::BranchInst& branch, bool goes_on) {
-    Value* result = perhaps(branch.getCondition(), goes_on);
-    if (!result || !compares_lanes_) {
-      test_->eraseFromParent();
-      return nullptr;
+  Function* some(llvm::ArrayRef<Bound> bounds, unsigned row_length) {
+    last_ = builder_.CreateSub(test_->getArg(row_length), builder_.getInt64(1));
+    Value* result = builder_.getTrue();
+    for (const Bound& bound : bounds)
+      if (Value* inside = perhaps(bound.branch->getCondition(), bound.inside))
+        result = builder_.CreateAnd(result, inside);
+    return finish(result);
+  }
+
+  Function* all(llvm::ArrayRef<Bound> bounds, unsigned count) {
+    last_ = builder_.getInt64(count - 1);
+    Value* result = builder_.getTrue();
+    for (const Bound& bound : bounds) {
+      Value* outside = perhaps(bound.branch->getCondition(), !bound.inside);
+      if (!outside) return finish(nullptr);
+      result = builder_.CreateAnd(result, builder_.CreateNot(outside));
     }
-    builder_.CreateRet(result);
-    return test_;
+    return finish(result);
   }
 
  private:
@@ -72,6 +86,15 @@ class RowTest {
         if (seen.insert(operand).second) left.push_back(operand);
     }
     return true;
+  }
+
+  Function* finish(Value* result) {
+    if (!result || !compares_lanes_) {
+      test_->eraseFromParent();
+      return nullptr;
+    }
+    builder_.CreateRet(result);
+    return test_;
   }
 
   // With more bits. It may not fit in its own where the first lane does not run.
@@ -166,36 +189,52 @@ class RowTest {
     return builder_.CreateOr(holds, builder_.CreateICmp(order, least, most));  // they wrap
   }
 
-  Function& lane_;
   const LaneShapes& shapes_;
   llvm::IRBuilder<> builder_;
   Function* test_;
-  Value* last_;  // lane of the row
+  Value* last_ = nullptr;  // lane
   llvm::DenseMap<const Instruction*, Value*> computed_;
   bool compares_lanes_ = false;
 };
 
 }  // namespace
 
-Function* rowTest(Function& lane, const LaneShapes& shapes, unsigned row_length) {
-  const BasicBlock* block = &lane.getEntryBlock();
-  const auto acts = [](const Instruction& i) {
-    return i.mayHaveSideEffects() && !i.isDebugOrPseudoInst() &&
-           !llvm::isa<llvm::AssumeInst, llvm::NoAliasScopeDeclInst>(i);
-  };
+Bounds findBounds(Function& lane) {
+  Bounds found;
+  BasicBlock* block = &lane.getEntryBlock();
   while (llvm::none_of(*block, acts)) {
-    if (const BasicBlock* next = block->getSingleSuccessor()) {
-      if (!next->getSinglePredecessor()) return nullptr;
-      block = next;
-      continue;
-    }
+    BasicBlock* next = block->getSingleSuccessor();
     auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-    if (!branch) return nullptr;
-    const bool leaves_if_true = isWayOut(branch->getSuccessor(0));
-    if (leaves_if_true == isWayOut(branch->getSuccessor(1))) return nullptr;
-    return RowTest(lane, shapes, row_length).make(*branch, !leaves_if_true);
+    if (!next && branch) {
+      const bool leaves_if_true = isWayOut(branch->getSuccessor(0));
+      if (leaves_if_true == isWayOut(branch->getSuccessor(1))) break;
+      found.push_back({branch, !leaves_if_true});
+      next = branch->getSuccessor(leaves_if_true ? 1 : 0);
+    }
+    if (!next || !next->getSinglePredecessor()) break;
+    block = next;
   }
-  return nullptr;
+  return found;
+}
+
+Function* someInside(Function& lane, const LaneShapes& shapes, llvm::ArrayRef<Bound> bounds,
+                     unsigned row_length) {
+  return LaneTest(lane, shapes, ".some").some(bounds, row_length);
+}
+
+Function* allInside(Function& lane, const LaneShapes& shapes, llvm::ArrayRef<Bound> bounds,
+                    unsigned count) {
+  return LaneTest(lane, shapes, ".all").all(bounds, count);
+}
+
+void stayInside(Function& lane, size_t count) {
+  const Bounds bounds = findBounds(lane);
+  for (const auto& [branch, inside] : llvm::ArrayRef<Bound>(bounds).take_front(count)) {
+    branch->getSuccessor(inside ? 1 : 0)->removePredecessor(branch->getParent());
+    llvm::BranchInst::Create(branch->getSuccessor(inside ? 0 : 1), branch->getIterator());
+    branch->eraseFromParent();
+  }
+  llvm::EliminateUnreachableBlocks(lane);
 }
 
 }  // namespace weft::compiler
