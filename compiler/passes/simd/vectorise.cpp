@@ -214,6 +214,17 @@ class LaneCode {
   std::optional<LaneShapes> shapes_;
 };
 
+// What becomes of the source's vectors before LLVM's vectoriser, which takes no loop with them.
+enum class SourceVectors : uint8_t { taken_apart, whole, unknown };
+
+bool hasVectors(const Function& lane) {
+  return llvm::any_of(llvm::instructions(lane), [](const Instruction& instruction) {
+    return instruction.getType()->isVectorTy() ||
+           llvm::any_of(instruction.operands(),
+                        [](const llvm::Use& use) { return use->getType()->isVectorTy(); });
+  });
+}
+
 class RegionVectoriser {
  public:
   RegionVectoriser(const KernelBody& body, const SplitKernel& split, Region& region,
@@ -227,7 +238,19 @@ class RegionVectoriser {
           return !other.function->getArg(body.firstHidden() + env::local_id + 1)->use_empty();
         })) {}
 
-  void run() {
+  // False if it is left open because it depends on what becomes of the source's vectors.
+  bool run(SourceVectors vectors) {
+    source_vectors_ = vectors;
+    left_open_ = false;
+    makeForms();
+    return !left_open_;
+  }
+
+ private:
+  static constexpr const char* too_long = "its code is too long";
+  static constexpr const char* not_faster = "vectors are not estimated to be faster";
+
+  void makeForms() {
     if (region_.outcomes.empty() || region_.for_all_lanes) return;
     if (region_.function->getInstructionCount() > most_instructions) return refuse(too_long);
     llvm::ValueToValueMapTy map;
@@ -240,10 +263,6 @@ class RegionVectoriser {
     vectorise();
     lane_->eraseFromParent();
   }
-
- private:
-  static constexpr const char* too_long = "its code is too long";
-  static constexpr const char* not_faster = "vectors are not estimated to be faster";
 
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
     reportRefusal(*region_.function, where, why);
@@ -287,8 +306,13 @@ class RegionVectoriser {
       region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
       if (without_loops && !region_.loses_order) region_.loses_order = mayLoseOrder(*lane_);
       if (without_loops && !region_.loses_order &&
-          !isBeyondLoopVectoriser(*lane_, levels, shapes, slowMasks()))
-        return refuse(region_.stays_scalar ? not_faster : "it has no loops");
+          !isBeyondLoopVectoriser(*lane_, levels, shapes, slowMasks())) {
+        if (region_.stays_scalar) return refuse(not_faster);
+        if (!hasVectors(*lane_) || source_vectors_ == SourceVectors::taken_apart)
+          return refuse("it has no loops");
+        left_open_ = source_vectors_ == SourceVectors::unknown;
+        if (left_open_) return;
+      }
       if (!cost.pays()) return refuse(not_faster);
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
     }
@@ -388,6 +412,8 @@ class RegionVectoriser {
   bool between_barriers_;  // one of several regions
   bool uses_rows_;         // the kernel asks for its place in dimension 1
   Function* lane_ = nullptr;
+  SourceVectors source_vectors_ = SourceVectors::unknown;
+  bool left_open_ = false;
 };
 
 }  // namespace
@@ -402,10 +428,19 @@ unsigned vectorLanes(const Function& function, const llvm::TargetMachine& machin
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode) {
   if (mode == Vectorising::never || split.shares_variables) return;
-  for (Region& region : split.regions) {
-    RegionVectoriser(body, split, region, machine, mode).run();
+  llvm::SmallVector<Region*> open;
+  for (Region& region : split.regions)
+    if (!RegionVectoriser(body, split, region, machine, mode).run(SourceVectors::unknown))
+      open.push_back(&region);
+  // scalarise_lanes.h: all of a kernel's, or none.
+  const bool apart = llvm::all_of(split.regions, [](const Region& region) {
+    return region.outcomes.empty() || region.for_all_lanes || region.goesToLoopVectoriser();
+  });
+  for (Region* region : open)
+    RegionVectoriser(body, split, *region, machine, mode)
+        .run(apart ? SourceVectors::taken_apart : SourceVectors::whole);
+  for (Region& region : split.regions)
     if (region.goesToLoopVectoriser()) narrowSums(*region.function);
-  }
 }
 
 }  // namespace weft::compiler

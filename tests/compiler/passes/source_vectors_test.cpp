@@ -60,5 +60,20 @@ TEST(SourceVectors, VectorsOfTheSourceThatAreUsedByElementsAreTakenApart) {
   EXPECT_TRUE(std::regex_search(text, std::regex("mul <\\d+ x i32>"))) << text;
 }
 
+// LLVM's vectoriser gets no loop with them where another one of the kernel's is not for it.
+TEST(SourceVectors, BesideALoopOfTheLanes) {
+  const char* const source =
+      "kernel void turn(global float2* p, global float* q, int n) {\n"
+      "  size_t i = get_global_id(0);\n"
+      "  float sum = 0;\n"
+      "  for (int k = 0; k < n; ++k) sum = sum * 0.5f + q[k * get_global_size(0) + i];\n"
+      "  q[i] = sum;\n"
+      "  barrier(CLK_GLOBAL_MEM_FENCE);\n"
+      "  float2 x = p[i];\n"
+      "  p[i] = (float2)(x.x * x.y - 2.0f, x.y * x.x * 3.0f) * x;\n}\n";
+  EXPECT_TRUE(std::regex_search(optimisedText(source, "turn"),
+                                std::regex("fmul (contract )?<(4|8|16) x float>")));
+}
+
 }  // namespace
 }  // namespace weft::test
