@@ -360,6 +360,28 @@ TEST_F(Language, BytesTurnedRoundAndNumbersTooLarge) {
   EXPECT_EQ(download<cl_uint>(out), (std::vector<cl_uint>{0, 4, 1, 2, 7}));
 }
 
+// Elements of a vector that are smaller than those it was made of, some of which are constants.
+TEST_F(Language, PartsOfConstantElements) {
+  const OwnedProgram program = built(
+      "__attribute__((noinline)) uint sum(ushort8 v) {\n"
+      "  return v.s0 + 2 * v.s3 + 3 * v.s4 + 4 * v.s7;\n"
+      "}\n"
+      "kernel void f(global uint* out) {\n"
+      "  const ulong i = get_global_id(0);\n"
+      "  const uchar16 bytes = as_uchar16((uint4)(i, 0x04030201, i + 1, 0x08070605));\n"
+      "  out[i] = sum(as_ushort8((ulong2)(i, 0x0010000e000c000aUL))) + (bytes.s5 << bytes.sf) +\n"
+      "           bytes.s8 * 10000;\n"
+      "}");
+  const OwnedMem out = upload(std::vector<cl_uint>(4));
+  const OwnedKernel f = kernel(program, "f");
+  set(f, out);
+  run(f, {{4}});
+  std::vector<cl_uint> expected;
+  for (cl_uint i = 0; i < 4; ++i)
+    expected.push_back(i + 3 * 10 + 4 * 16 + (2 << 8) + (i + 1) * 10000);
+  EXPECT_EQ(download<cl_uint>(out), expected);
+}
+
 // With padding, which copies of it move, too.
 TEST_F(Language, StructuresPassedByValue) {
   const OwnedProgram program = built(

@@ -1,5 +1,7 @@
 #include "compiler/gpu/spirv/types.h"
 
+#include <llvm/Analysis/ConstantFolding.h>
+
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Operator.h>
@@ -219,6 +221,10 @@ Id Types::makeConstant(const llvm::Constant* constant) {
     return literalOf(constant->getType(), real->getValueAPF().bitcastToAPInt());
   if (constant->isNullValue()) return plain(spv::Op::OpConstantNull);
   if (constant->getType()->isPointerTy()) return pointerConstant(constant);
+  // Taking vectors apart leaves elements of bitcasts, which take the layout to be folded.
+  if (const llvm::Constant* folded = llvm::ConstantFoldConstant(constant, layout_);
+      folded != constant)
+    return this->constant(folded);
   return composite(constant);
 }
 
