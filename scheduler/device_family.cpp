@@ -10,6 +10,7 @@
 #include "core/reaper.h"
 #include "profiling/clock.h"
 #include "scheduler/device_family_parts.h"
+#include "scheduler/state.h"
 
 namespace weft {
 namespace {
@@ -26,10 +27,10 @@ std::atomic<uint32_t> rounds{0};
 
 }  // namespace
 
-void DeviceFamily::run(port::Operation& whole, const DeviceKernel& code, Streams streams,
-                       FamilyTurns& turns) noexcept try {
-  DeviceFamily* family = new DeviceFamily(whole, code, streams, turns);
-  if (!turns.enter(*family)) return;
+void DeviceFamily::run(port::Operation& whole, Context& context, const DeviceKernel& code,
+                       Streams streams) noexcept try {
+  DeviceFamily* family = new DeviceFamily(whole, context, code, streams);
+  if (!family->turns_.enter(*family)) return;
   goOnAll(family);
 } catch (...) {
   refuse(whole, currentFailure());
@@ -67,6 +68,7 @@ DeviceFamily* DeviceFamily::goOn() noexcept {
 }
 
 void DeviceFamily::goOnAll(DeviceFamily* first) noexcept {
+  const RuntimeScope scope;
   while (first) {
     DeviceFamily* const rest = std::exchange(first->next_in_line_, nullptr);
     DeviceFamily* more = first->began_ ? first->goOn() : first->begin();
@@ -77,14 +79,15 @@ void DeviceFamily::goOnAll(DeviceFamily* first) noexcept {
   }
 }
 
-DeviceFamily::DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams,
-                           FamilyTurns& turns)
+DeviceFamily::DeviceFamily(port::Operation& whole, Context& context, const DeviceKernel& code,
+                           Streams streams)
     : EnqueuedCommands(SIZE_MAX),  // kernels see to it that there are not too many
       whole_(whole),
+      context_(context),
       code_(code),
       device_(code.device->port()),
       streams_(streams),
-      turns_(turns),
+      turns_(State::of(context).familyTurns(*code.device)),
       root_(std::make_unique<Root>(*this)),
       reading_(std::make_unique<Reading>(*this)) {}
 
@@ -177,9 +180,9 @@ void DeviceFamily::takeArguments(const port::Launch& whole) {
   }
   if (!images.empty()) {
     const auto bytes = std::as_bytes(std::span(images));
-    root_->images =
-        upload({bytes.begin(), bytes.end()}, device_.allocate(bytes.size(), family_alignment));
-    uint64_t address = root_->images->memory->deviceAddress();
+    root_->images = allocate(bytes.size());
+    upload({bytes.begin(), bytes.end()}, root_->images);
+    uint64_t address = root_->images->get().deviceAddress();
     for (port::LaunchArgument& argument : root_->arguments)
       if (argument.kind == ArgumentKind::image)
         replace(argument, std::exchange(address, address + sizeof images[0]));
@@ -190,13 +193,26 @@ void DeviceFamily::takeArguments(const port::Launch& whole) {
   root_->work = launch;
 }
 
+// What was given back may be on its way.
+Ref<DeviceFamily::OwnMemory> DeviceFamily::allocate(uint64_t bytes) const {
+  const auto attempt = [&] {
+    return make<OwnMemory>(context_, device_.allocate(bytes, family_alignment));
+  };
+  try {
+    return attempt();
+  } catch (const Error&) {
+    awaitReaper();
+  }
+  return attempt();
+}
+
 // A small one rather than none, where no other family has memory that it is about to give back.
-std::unique_ptr<port::Memory> DeviceFamily::allocateJournal() const {
+Ref<DeviceFamily::OwnMemory> DeviceFamily::allocateJournal() const {
   uint64_t bytes = 0;
   for (const port::DeviceQueue* queue : queues_) bytes += queue->bytes();
   bytes = std::min(bytes + spare_journal_bytes, most_journal_bytes);
   for (;;) try {
-      return device_.allocate(bytes, sizeof(uint64_t));
+      return allocate(bytes);
     } catch (const Error&) {
       if ((bytes /= 2) < least_journal_bytes || !turns_.isOnlyOne()) throw;
     }
@@ -204,6 +220,7 @@ std::unique_ptr<port::Memory> DeviceFamily::allocateJournal() const {
 
 void DeviceFamily::ended(Kernel& kernel, port::OperationStatus status, port::Nanoseconds start,
                          port::Nanoseconds end) noexcept {
+  const RuntimeScope scope;
   Lock lock(mutex_);
   --in_flight_;
   kernel.status = status;
@@ -221,22 +238,18 @@ void DeviceFamily::ended(Kernel& kernel, port::OperationStatus status, port::Nan
 
 void DeviceFamily::stepped(Step& step, port::OperationStatus status) noexcept {
   const RuntimeScope scope;
-  {
-    std::shared_ptr<Step> own, before;  // may be the last to hold their memory
-    const Lock lock(mutex_);
-    if (status < 0) outermost().fail(status);
-    const auto found = std::ranges::find(steps_, &step, &std::shared_ptr<Step>::get);
-    own = std::move(*found);
-    steps_.erase(found);
-    before = std::move(step.before);
-    if (last_step_ == own) last_step_ = nullptr;
-  }
   Lock lock(mutex_);
   --in_flight_;
+  if (status < 0) outermost().fail(status);
+  const auto found = std::ranges::find(steps_, &step, &std::shared_ptr<Step>::get);
+  step.before = nullptr;
+  if (last_step_ == *found) last_step_ = nullptr;
+  steps_.erase(found);
   goOnAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::wasRead(port::OperationStatus status) noexcept {
+  const RuntimeScope scope;
   Lock lock(mutex_);
   --in_flight_;
   reading_->status = status;
@@ -251,7 +264,7 @@ void DeviceFamily::endOfRound() noexcept {
     if (failure == 0 && reading_->is_first) {
       require(journal_.isOwn(), CL_OUT_OF_RESOURCES, "the journal is another one");
       if (const auto rest = journal_.secondPart(); !rest.empty()) {
-        reading_->prepare(*memory_, journal_.offsetOf(rest), rest);
+        reading_->prepare(memory_->get(), journal_.offsetOf(rest), rest);
         reading_->is_first = false;
         round_left_ = 1;
         ++in_flight_;
@@ -328,14 +341,15 @@ void DeviceFamily::openRound() {
   head.local_memory_bytes = device.local_memory_bytes;
   std::ranges::copy(device.max_work_item_sizes, head.max_items);
   require(memory_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "no journal");
-  journal_.begin(*memory_, head, room, facts_, events);
+  port::Memory& memory = memory_->get();
+  journal_.begin(memory, head, room, facts_, events);
   const auto tables = journal_.tables();
-  addStep<Upload>(nullptr, *memory_, std::vector(tables.begin(), tables.end()));
-  reading_->prepare(*memory_, 0, journal_.firstPart());
+  upload({tables.begin(), tables.end()}, memory_);
+  reading_->prepare(memory, 0, journal_.firstPart());
   reading_->is_first = true;
   reading_->status = 0;
   for (size_t i = 0; i < round_.size(); ++i)
-    std::get<port::Launch>(round_[i]->work).journal = {memory_->deviceAddress(),
+    std::get<port::Launch>(round_[i]->work).journal = {memory.deviceAddress(),
                                                        uint64_t{head.round} << 32 | i};
   last_.reserve(round_.size());
   round_left_ = round_.size() + 1;
@@ -363,10 +377,8 @@ std::vector<port::JournalEvent> DeviceFamily::knownEvents() {
   return result;
 }
 
-std::shared_ptr<DeviceFamily::Upload> DeviceFamily::upload(std::vector<std::byte> bytes,
-                                                           std::unique_ptr<port::Memory> memory) {
-  port::Memory& target = *memory;
-  return addStep<Upload>(std::move(memory), target, std::move(bytes));
+void DeviceFamily::upload(std::vector<std::byte> bytes, const Ref<OwnMemory>& memory) {
+  addStep<Upload>(memory, std::move(bytes));
 }
 
 void DeviceFamily::writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept try {

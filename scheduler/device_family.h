@@ -34,11 +34,11 @@ class DeviceFamily final : public Object, EnqueuedCommands {
     port::Stream& others;
   };
 
-  // Runs the launch that `whole` is, and all that comes of it, when it is its turn. The code, the
-  // streams and the turns outlive whole.finished(), and whoever calls that holds no lock. One that
-  // could not begin is `refused`.
-  static void run(port::Operation& whole, const DeviceKernel& code, Streams streams,
-                  FamilyTurns& turns) noexcept;
+  // Runs the launch that `whole` is, and all that comes of it, when it is its turn. The context,
+  // the code and the streams outlive whole.finished(), and whoever calls that holds no lock. One
+  // that could not begin is `refused`.
+  static void run(port::Operation& whole, Context& context, const DeviceKernel& code,
+                  Streams streams) noexcept;
 
  private:
   friend class FamilyTurns;
@@ -49,6 +49,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   struct Upload;
   struct ProfileWriting;
   struct Reading;
+  class OwnMemory;
 
   // What is to be submitted, in this order.
   struct Orders {
@@ -62,8 +63,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   };
   enum class Memory : uint8_t { there, missing, awaited };
 
-  DeviceFamily(port::Operation& whole, const DeviceKernel& code, Streams streams,
-               FamilyTurns& turns);
+  DeviceFamily(port::Operation& whole, Context& context, const DeviceKernel& code, Streams streams);
   ~DeviceFamily() override;
 
   port::Nanoseconds now() const noexcept override;
@@ -79,7 +79,8 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   void start();
   void describeKernels();
   void takeArguments(const port::Launch& whole);
-  std::unique_ptr<port::Memory> allocateJournal() const;
+  Ref<OwnMemory> allocate(uint64_t bytes) const;
+  Ref<OwnMemory> allocateJournal() const;
   void forgetStart() noexcept;
 
   size_t largestGroup(uint32_t kernel) const;
@@ -97,9 +98,8 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   void endOfRound() noexcept;
   void closeRound(cl_int failure) noexcept;
   void play(Freed& freed);
-  void place(const JournalEntry& entry, const std::shared_ptr<Upload>& blocks, size_t offset,
-             Freed& freed);
-  std::unique_ptr<Child> childOf(const JournalEntry& entry, const std::shared_ptr<Upload>& blocks,
+  void place(const JournalEntry& entry, const Ref<OwnMemory>& blocks, size_t offset, Freed& freed);
+  std::unique_ptr<Child> childOf(const JournalEntry& entry, const Ref<OwnMemory>& blocks,
                                  size_t offset);
   cl_int setUp(Child& child, const JournalEntry& entry);
   void enter(std::unique_ptr<Child> child, const JournalEntry& entry, Freed& freed);
@@ -107,8 +107,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   void takeHandles(uint64_t number, int32_t handles);
   void takeOver(uint64_t number, int32_t status, uint64_t profile, Freed& freed);
   void gather(Freed& freed) noexcept;
-  std::shared_ptr<Upload> upload(std::vector<std::byte> bytes,
-                                 std::unique_ptr<port::Memory> memory);
+  void upload(std::vector<std::byte> bytes, const Ref<OwnMemory>& memory);
   template <class T, class... Arguments>
   std::shared_ptr<T> addStep(Arguments&&... arguments);
 
@@ -123,9 +122,9 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   // --- by who submits, without the lock ---
   Memory takeMemory(cl_int& failure) noexcept;
   static std::vector<std::byte> blocksOf(std::span<const JournalEntry> entries);
-  static void giveBack(std::shared_ptr<Upload> spent) noexcept;
 
   port::Operation& whole_;
+  Context& context_;
   const DeviceKernel& code_;
   port::Device& device_;
   const Streams streams_;
@@ -135,8 +134,8 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   std::vector<port::JournalKernel> facts_;
   std::vector<port::DeviceQueue*> queues_;
   uint32_t default_queue_ = 0;
-  uint32_t profile_writer_ = 0;           // index of the kernel
-  std::unique_ptr<port::Memory> memory_;  // the journal's; null while the family waits for memory
+  uint32_t profile_writer_ = 0;  // index of the kernel
+  Ref<OwnMemory> memory_;        // the journal's; null while the family waits for memory
   std::unique_ptr<Root> root_;
   std::unique_ptr<Reading> reading_;
 
@@ -144,11 +143,10 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   // What a round asks for, until it is played.
   std::vector<JournalEntry> requests_;
   std::vector<std::byte> block_bytes_;
-  std::unique_ptr<port::Memory> block_memory_;
+  Ref<OwnMemory> block_memory_;
 
   std::mutex mutex_;
   JournalCopy journal_;
-  std::shared_ptr<Upload> spent_;             // that nothing uses any more
   std::map<uint64_t, uint64_t> numbers_;      // of events: the kernels', our own
   std::vector<std::shared_ptr<Step>> steps_;  // that have not ended
   std::shared_ptr<Step> last_step_;           // unless that has ended; it is behind the others

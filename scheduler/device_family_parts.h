@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/context.h"
 #include "core/error.h"
+#include "core/reaper.h"
 #include "profiling/clock.h"
 #include "scheduler/device_family.h"
+#include "scheduler/state.h"
 
 namespace weft {
 
@@ -29,6 +32,29 @@ inline void refuse(port::Operation& operation, port::OperationStatus status) noe
   if (operation.wants_start) operation.started(time);
   operation.finished(status, time, time);
 }
+
+// Given back by the reaper's thread where the last to have it tells of ends: what a driver frees
+// may wait for all that the device is at. Who finds too little memory meanwhile waits for it.
+class DeviceFamily::OwnMemory final : public Object {
+ public:
+  OwnMemory(Context& context, std::unique_ptr<port::Memory> memory)
+      : context_(&context), memory_(std::move(memory)) {}
+  port::Memory& get() const noexcept { return *memory_; }
+
+ private:
+  void dispose() noexcept override {
+    State::of(*context_).memoryTraffic().enter();
+    reap(this, [](Object* object) {
+      auto* const self = static_cast<OwnMemory*>(object);
+      self->memory_ = nullptr;
+      State::of(*self->context_).memoryTraffic().leave();
+      delete self;
+    });
+  }
+
+  const Ref<Context> context_;
+  std::unique_ptr<port::Memory> memory_;
+};
 
 struct DeviceFamily::Kernel : port::Operation {
   explicit Kernel(DeviceFamily& owner) : family(owner) {}
@@ -61,7 +87,7 @@ struct DeviceFamily::Root final : Kernel {
   EnqueuedCommand* command() noexcept override { return nullptr; }
 
   std::vector<uint64_t> words;  // arguments of other values than the host gave
-  std::shared_ptr<Upload> images;
+  Ref<OwnMemory> images;
 };
 
 // A command that a kernel enqueued. What it takes of its queue's room is given back with it.
@@ -70,7 +96,7 @@ struct DeviceFamily::Child final : Kernel, EnqueuedCommand {
       : Kernel(family), queue(own_queue), room(bytes) {
     queue.takeAnyway(room);
   }
-  ~Child() override;
+  ~Child() override { queue.give(room); }
   bool hasWork() const noexcept override { return !std::holds_alternative<std::monostate>(work); }
   CommandScope& scope() noexcept override { return *within; }
   EnqueuedCommand* command() noexcept override { return this; }
@@ -78,7 +104,7 @@ struct DeviceFamily::Child final : Kernel, EnqueuedCommand {
   port::DeviceQueue& queue;
   const uint64_t room;
   uint64_t block_address = 0;
-  std::shared_ptr<Upload> block;
+  Ref<OwnMemory> block;
 };
 
 // Something that kernels are behind, whatever they are.
@@ -100,28 +126,18 @@ struct DeviceFamily::Step : port::Operation {
 
 // Bytes on their way to the device.
 struct DeviceFamily::Upload final : Step {
-  Upload(DeviceFamily& owner, std::unique_ptr<port::Memory> own, port::Memory& target,
-         std::vector<std::byte> contents)
-      : Step(owner), memory(std::move(own)), bytes(std::move(contents)) {
+  Upload(DeviceFamily& owner, const Ref<OwnMemory>& target, std::vector<std::byte> contents)
+      : Step(owner), memory(target), bytes(std::move(contents)) {
     port::Copy copy;
     copy.source.host = const_cast<std::byte*>(bytes.data());
-    copy.destination.memory = &target;
+    copy.destination.memory = &memory->get();
     copy.region = {bytes.size(), 1, 1};
     work = copy;
   }
 
-  const std::unique_ptr<port::Memory> memory;  // null: it is somebody else's
+  const Ref<OwnMemory> memory;
   const std::vector<std::byte> bytes;
-  std::shared_ptr<Upload> spent_before;  // DeviceFamily::spent_
 };
-
-// Under the family's lock. Whose blocks it was the last to have goes later.
-inline DeviceFamily::Child::~Child() {
-  queue.give(room);
-  if (!block || block.use_count() != 1) return;
-  block->spent_before = std::move(family.spent_);
-  family.spent_ = std::move(block);
-}
 
 // What capture_event_profiling_info() promised, written by the device: only it knows where any
 // address of a kernel's leads.

@@ -23,9 +23,8 @@ size_t alignUp(size_t at, size_t alignment) { return (at + alignment - 1) / alig
 
 void DeviceFamily::play(Freed& freed) {
   const std::vector<JournalEntry> entries = std::exchange(requests_, {});
-  // Null: there are none.
-  const std::shared_ptr<Upload> blocks =
-      block_memory_ ? upload(std::exchange(block_bytes_, {}), std::move(block_memory_)) : nullptr;
+  const Ref<OwnMemory> blocks = std::exchange(block_memory_, nullptr);  // null: there are none
+  if (blocks) upload(std::exchange(block_bytes_, {}), blocks);
   size_t at = 0;
   for (const JournalEntry& request : entries) {
     at = alignUp(at, alignmentOf(request));
@@ -62,8 +61,8 @@ std::vector<std::byte> DeviceFamily::blocksOf(std::span<const JournalEntry> entr
   return bytes;
 }
 
-void DeviceFamily::place(const JournalEntry& entry, const std::shared_ptr<Upload>& blocks,
-                         size_t offset, Freed& freed) {
+void DeviceFamily::place(const JournalEntry& entry, const Ref<OwnMemory>& blocks, size_t offset,
+                         Freed& freed) {
   const port::JournalRecord& record = *entry.record;
   DeviceEvent* event = nullptr;
   const auto name = [&] {
@@ -99,14 +98,14 @@ uint64_t DeviceFamily::known(uint64_t number) const noexcept {
 }
 
 std::unique_ptr<DeviceFamily::Child> DeviceFamily::childOf(const JournalEntry& entry,
-                                                           const std::shared_ptr<Upload>& blocks,
+                                                           const Ref<OwnMemory>& blocks,
                                                            size_t offset) {
   const port::JournalRecord& record = *entry.record;
   const uint64_t units = uint64_t{record.units} + port::journal_command_units;
   auto child = std::make_unique<Child>(*this, *queues_[record.queue - 1], units * sizeof(uint64_t));
   if (port::DeviceCall(record.call) == port::DeviceCall::enqueue_marker) return child;
   child->block = blocks;
-  if (blocks) child->block_address = blocks->memory->deviceAddress() + offset;
+  if (blocks) child->block_address = blocks->get().deviceAddress() + offset;
   child->timed = record.event != 0;
   child->wants_start = false;
   port::LaunchArgument& first = child->arguments.emplace_back();

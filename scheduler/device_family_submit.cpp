@@ -18,8 +18,7 @@ DeviceFamily::Memory DeviceFamily::takeMemory(cl_int& failure) noexcept {
       JournalEntry entry;
       for (size_t at = 0; journal_.next(at, entry);) requests_.push_back(entry);
       block_bytes_ = blocksOf(requests_);
-      if (!block_bytes_.empty())
-        block_memory_ = device_.allocate(block_bytes_.size(), family_alignment);
+      if (!block_bytes_.empty()) block_memory_ = allocate(block_bytes_.size());
       if (!memory_) memory_ = allocateJournal();
       return Memory::there;
     } catch (...) {
@@ -34,16 +33,13 @@ DeviceFamily::Memory DeviceFamily::takeMemory(cl_int& failure) noexcept {
 
 DeviceFamily* DeviceFamily::proceed(Lock lock) noexcept {
   if (submitting_) return nullptr;
-  const RuntimeScope scope;
   submitting_ = true;
   retain();
   while (!orders_.empty()) {
     const bool alone = isAlone(orders_);
     const Orders orders = std::exchange(orders_, {});
     const std::shared_ptr<Step> last_step = last_step_;
-    std::shared_ptr<Upload> spent = std::move(spent_);
     lock.unlock();
-    giveBack(std::move(spent));
     submit(orders, last_step, alone);
     cl_int failure = CL_SUCCESS;
     const Memory memory = orders.plays ? takeMemory(failure) : Memory::awaited;
@@ -56,24 +52,14 @@ DeviceFamily* DeviceFamily::proceed(Lock lock) noexcept {
   FamilyTurns& turns = turns_;
   const port::OperationStatus status = outermost().status;
   const port::Nanoseconds start = root_->start, end = root_->end;
-  // The device may be gone before another thread that is on its way out here is.
-  auto memory = finished ? std::move(memory_) : nullptr;
-  auto root = finished ? std::move(root_) : nullptr;
-  std::shared_ptr<Upload> spent = std::move(spent_);
+  // Another thread may still be on its way out here.
+  if (finished) memory_ = root_->images = nullptr;
   lock.unlock();
-  giveBack(std::move(spent));
   release(finished ? 2 : 1);  // run()'s, too
   if (!finished) return nullptr;
-  memory.reset();
-  root.reset();
   DeviceFamily* const next = turns.leave();
   whole.finished(status, start, end);
   return next;
-}
-
-// Without the lock: what a driver frees may wait for all that the device is at.
-void DeviceFamily::giveBack(std::shared_ptr<Upload> spent) noexcept {
-  while (spent) spent = std::exchange(spent->spent_before, nullptr);
 }
 
 // One kernel, and nothing of the family beside it: then the order of the queue's stream is that of

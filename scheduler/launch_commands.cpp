@@ -101,8 +101,7 @@ class FamilyLaunch final : public LaunchCommand {
   }
   void submitTo(port::Stream& own) noexcept override {
     port::Stream& others = queue()->outOfOrder() ? own : *others_;
-    FamilyTurns& turns = State::of(context()).familyTurns(device());
-    DeviceFamily::run(*this, *launch().kernel, {own, others}, turns);
+    DeviceFamily::run(*this, context(), *launch().kernel, {own, others});
   }
   void prepare() override {
     LaunchCommand::prepare();

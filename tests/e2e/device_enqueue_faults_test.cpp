@@ -2,7 +2,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "tests/e2e/device_queues.h"
 #include "tests/software_gpu/faults.h"
@@ -25,6 +27,7 @@ class DeviceEnqueueFaults : public DeviceEnqueue {
   }
   void TearDown() override {
     if (!faults) return;
+    faults->holds_memory = false;
     for (software::Fault* fault : {&faults->copies, &faults->launches, &faults->allocations,
                                    &faults->kernels, &faults->signals})
       fault->failing = fault->spared = 0;
@@ -105,24 +108,85 @@ TEST_F(DeviceEnqueueFaults, WhatCouldNotBeginHasWrittenNothing) {
       enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ out[0] += 1; });
     })");
   const OwnedKernel k = kernel(program, "k");
-  const OwnedMem out = upload(std::vector<cl_int>{6});
-  set(k, out);
+  const OwnedMem first = upload(std::vector<cl_int>(1));
+  set(k, first);
   run(k, {{1}});
   const OwnedQueue elsewhere = makeQueue(other_context);
   cl_int code = 1;
   const OwnedMem large(
       cl.clCreateBuffer(other_context, CL_MEM_READ_WRITE, 80 << 20, nullptr, &code));
   ASSERT_EQ(code, CL_SUCCESS);
-  faults->allocations.failing = 1 << 20;
   // What the backend keeps of what was given back goes first; the context of `out` is not asked.
-  const cl_int zero = 0;
-  cl.clEnqueueFillBuffer(elsewhere, large, &zero, sizeof zero, 0, 80 << 20, 0, nullptr, nullptr);
-  cl.clFinish(elsewhere);
-  EXPECT_EQ(statusOf(k), CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  faults->allocations.failing = 0;
-  EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>{7});
+  // The journal of the launch before may come back only behind that, and be there for this one.
+  cl_int status = CL_COMPLETE, read = 1, value = 0;
+  for (int i = 0; i < 2000 && (status >= 0 || read != CL_SUCCESS); ++i) {
+    const OwnedMem out = upload(std::vector<cl_int>{7});
+    set(k, out);
+    faults->allocations.failing = 1 << 20;
+    const cl_int zero = 0;
+    cl.clEnqueueFillBuffer(elsewhere, large, &zero, sizeof zero, 0, 80 << 20, 0, nullptr, nullptr);
+    cl.clFinish(elsewhere);
+    status = statusOf(k);
+    faults->allocations.failing = 0;
+    read =
+        cl.clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr);
+  }
+  EXPECT_EQ(status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  EXPECT_EQ(read, CL_SUCCESS);
+  EXPECT_EQ(value, 7);
+  const OwnedMem out = upload(std::vector<cl_int>{7});
+  set(k, out);
   run(k, {{1}});
   EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>{8});
+}
+
+// Where a driver waits with what it frees, families that are over do not, nor what follows them.
+TEST_F(DeviceEnqueueFaults, EndsAreToldWhileMemoryIsFreed) {
+  // The backend for HIP frees at once what is more than 256 MiB; what it keeps goes where there is
+  // no memory.
+  {
+    const OwnedQueue elsewhere = makeQueue(other_context);
+    faults->allocations.failing = 1;
+    std::vector<OwnedMem> pieces;
+    for (size_t piece : {56, 28, 28, 28, 28, 28, 28, 28, 28, 28, 4}) {
+      cl_int code = 1;
+      pieces.emplace_back(
+          cl.clCreateBuffer(other_context, CL_MEM_READ_WRITE, piece << 20, nullptr, &code));
+      ASSERT_EQ(code, CL_SUCCESS);
+      const cl_int zero = 0;
+      cl.clEnqueueFillBuffer(elsewhere, pieces.back(), &zero, sizeof zero, 0, piece << 20, 0,
+                             nullptr, nullptr);
+    }
+    ASSERT_EQ(cl.clFinish(elsewhere), CL_SUCCESS);
+    ASSERT_EQ(faults->allocations.failing, 0);
+  }
+  const OwnedProgram program = builtFor(R"(
+    kernel void k(global int* out) {
+      enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{
+        enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ ++*out; });
+      });
+    })");
+  const OwnedKernel k = kernel(program, "k");
+  const OwnedMem out = upload(std::vector<cl_int>(1));
+  set(k, out);
+  run(k, {{1}});
+  faults->holds_memory = true;
+  constexpr size_t one = 1;
+  constexpr int families = 3;
+  OwnedEvent last;
+  for (int i = 0; i < families; ++i)
+    ASSERT_EQ(cl.clEnqueueNDRangeKernel(queue, k, 1, nullptr, &one, nullptr, 0, nullptr,
+                                        i + 1 < families ? nullptr : last.out()),
+              CL_SUCCESS);
+  ASSERT_EQ(cl.clFlush(queue), CL_SUCCESS);
+  const auto status = [&] {
+    return info<cl_int>(cl.clGetEventInfo, cl_event(last), CL_EVENT_COMMAND_EXECUTION_STATUS);
+  };
+  for (int i = 0; i < 20'000 && status() > CL_COMPLETE; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(status(), CL_COMPLETE);
+  faults->holds_memory = false;
+  EXPECT_EQ(download<cl_int>(out), std::vector<cl_int>{families + 1});
 }
 
 // Families that side by side want more memory than there is left run one after the other: those

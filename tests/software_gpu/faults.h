@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 namespace weft::software {
 
@@ -25,6 +27,8 @@ struct Faults {
   std::atomic<bool> lost{false};        // every device is lost for as long as this is set
   std::atomic<bool> old{false};         // Level Zero: the driver is of the first version in use
   std::atomic<int> lost_device{-1};     // or the one of this number
+  // Freeing a device's memory waits for as long as this is set, as for what the device is at.
+  std::atomic<bool> holds_memory{false};
   // Level Zero: by how many nanoseconds the clock that is asked for is ahead of the commands'.
   std::atomic<int64_t> clock_ahead{0};
   // Images, or textures, that there are; Level Zero: copies of memory into them; and launches that
@@ -35,6 +39,11 @@ struct Faults {
   // The device that may not use it while the host does; -1: all may.
   std::atomic<int> exclusive_device{-1};
   std::atomic<int> alive{0};  // handles and allocations that were not given back
+
+  // By looking: what waits on an atomic of one library is not woken by another one.
+  void waitForMemory() const {
+    while (holds_memory) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 };
 
 using GetFaults = Faults* (*)();

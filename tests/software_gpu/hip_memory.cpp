@@ -122,7 +122,10 @@ Status release(void* address) {
 WEFT_HIP hipMalloc(void** address, size_t bytes) {
   return allocate(current().heap(), address, bytes);
 }
-WEFT_HIP hipFree(void* address) { return release(address); }
+WEFT_HIP hipFree(void* address) {
+  if (address) machine().faults.waitForMemory();
+  return release(address);
+}
 WEFT_HIP hipMallocAsync(void** address, size_t bytes, StreamHandle stream) {
   return allocate(of(stream).device().heap(), address, bytes);
 }

@@ -68,6 +68,7 @@ ze_result_t memAllocHost(ze_context_handle_t, const ze_host_mem_alloc_desc_t*, s
 ze_result_t memFree(ze_context_handle_t, void* address) {
   Device* const device = machine().owner(address);
   if (!device && !machine().host_block.holds(address)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+  if (device) machine().faults.waitForMemory();
   Heap& heap = device ? device->heap() : machine().host_heap;
   if (!heap.release(address)) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
   --machine().faults.alive;
