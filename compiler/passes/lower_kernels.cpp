@@ -52,8 +52,8 @@ void removeDeadFunctions(const SplitKernel& split) {
   for (const Region& region : split.regions) {
     if (region.function->use_empty()) region.function->eraseFromParent();
     if (!region.vector) continue;
-    if (llvm::Function* wanted = region.vector->wanted; wanted && wanted->use_empty())
-      wanted->eraseFromParent();
+    for (llvm::Function* wanted : {region.vector->wanted, region.vector->tail_wanted})
+      if (wanted && wanted->use_empty()) wanted->eraseFromParent();
     for (const VectorRows& rows : region.vector->rows) {
       if (rows.agreement && rows.agreement->use_empty()) rows.agreement->eraseFromParent();
       for (const VectorRows::Form& form : rows.forms) {

@@ -126,23 +126,6 @@ Value* callTail(const LaneRun& run, const Lane& lane, Value* count) {
   return outcome;
 }
 
-// The tail for all lanes of a block.
-void callTails(const LaneRun& run, const Lane& first, unsigned rows, unsigned width) {
-  Builder& builder = run.builder;
-  const unsigned lanes = run.region.vector->rows.back().forms.back().width;
-  const auto sum = [&](Value* a, Value* b) { return builder.CreateAdd(a, b, "lane", true, true); };
-  emitCounted(builder, builder.getInt64(rows), "row", [&](Value* y) {
-    emitCounted(builder, builder.getInt64(width / lanes), "vector", [&](Value* vector) {
-      Value* x = builder.CreateMul(vector, builder.getInt64(lanes), "", true, true);
-      Value* place = sum(x, builder.CreateMul(y, run.caller.localSize()[0], "", true, true));
-      const Lane lane{{sum(first.local_id[0], x), sum(first.local_id[1], y), first.local_id[2]},
-                      sum(first.lane, place)};
-      Value* count = builder.getInt64(lanes);
-      takeOutcome(run, callTail(run, lane, count), lane, count);
-    });
-  });
-}
-
 void emitEither(Builder& builder, Value* condition, llvm::function_ref<void()> yes,
                 llvm::function_ref<void()> no) {
   const auto block = [&](const char* name) {
@@ -157,6 +140,28 @@ void emitEither(Builder& builder, Value* condition, llvm::function_ref<void()> y
   no();
   builder.CreateBr(after);
   builder.SetInsertPoint(after);
+}
+
+// The tail for all lanes of a block that have anything to do.
+void callTails(const LaneRun& run, const Lane& first, unsigned rows, unsigned width,
+               llvm::SmallVectorImpl<llvm::CallInst*>& calls) {
+  Builder& builder = run.builder;
+  const unsigned lanes = run.region.vector->rows.back().forms.back().width;
+  const auto sum = [&](Value* a, Value* b) { return builder.CreateAdd(a, b, "lane", true, true); };
+  emitCounted(builder, builder.getInt64(rows), "row", [&](Value* y) {
+    emitCounted(builder, builder.getInt64(width / lanes), "vector", [&](Value* vector) {
+      Value* x = builder.CreateMul(vector, builder.getInt64(lanes), "", true, true);
+      Value* place = sum(x, builder.CreateMul(y, run.caller.localSize()[0], "", true, true));
+      const Lane lane{{sum(first.local_id[0], x), sum(first.local_id[1], y), first.local_id[2]},
+                      sum(first.lane, place)};
+      Value* count = builder.getInt64(lanes);
+      const auto call_tail = [&] { takeOutcome(run, callTail(run, lane, count), lane, count); };
+      llvm::Function* wanted = run.region.vector->tail_wanted;
+      if (!wanted) return call_tail();
+      calls.push_back(run.caller.call(builder, wanted, lane, run.slots, run.slot_results));
+      emitEither(builder, calls.back(), call_tail, [] {});
+    });
+  });
 }
 
 // Are there enough lanes in a row, and none on both sides of a multiple of 2^31 where that matters?
@@ -210,7 +215,8 @@ void emitBlocks(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*>& call
     Value* suits = form.suits ? call(form.suits, lane) : nullptr;
     const auto run_whole = [&] { takeOutcome(run, call(form.function, lane), lane, nullptr); };
     if (!suits) return run_whole();
-    emitEither(run.builder, suits, run_whole, [&] { callTails(run, lane, block.rows, width); });
+    emitEither(run.builder, suits, run_whole,
+               [&] { callTails(run, lane, block.rows, width, calls); });
   };
   const auto rest = [&](const Lane& lane, Value* count) {
     takeOutcome(run, callTail(run, lane, count), lane, count);

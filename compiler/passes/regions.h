@@ -35,11 +35,13 @@ struct VectorRows {
 struct VectorRegion {
   llvm::SmallVector<VectorRows, 2> rows;  // most first; the last one is of one row
   llvm::Function* tail = nullptr;         // for lanes of one row
-  llvm::Function* wanted = nullptr;  // of the parameters: has this row anything to do? null: yes
-  unsigned least_lanes = 1;          // in a row, for which vectors are worth it
-  bool shares_rows = false;          // shorter rows are LLVM's vectoriser's
-  bool narrows_global_id = false;    // not for lanes on both sides of a multiple of 2^31 (an
-                                     // odd one: or near it)
+  // Of the parameters: has this row anything to do, or as many of its lanes as the tail has room
+  // for? Null: yes.
+  llvm::Function *wanted = nullptr, *tail_wanted = nullptr;
+  unsigned least_lanes = 1;        // in a row, for which vectors are worth it
+  bool shares_rows = false;        // shorter rows are LLVM's vectoriser's
+  bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31 (an
+                                   // odd one: or near it)
 };
 
 // One region as a function of a lane: the body's parameters, then the value of each group slot,

@@ -52,8 +52,11 @@ class LaneTest {
     builder_.SetInsertPoint(BasicBlock::Create(lane.getContext(), "entry", test_));
   }
 
-  Function* some(llvm::ArrayRef<Bound> bounds, unsigned row_length) {
-    last_ = builder_.CreateSub(test_->getArg(row_length), builder_.getInt64(1));
+  Value* number(unsigned count) { return builder_.getInt64(count); }
+  Value* parameter(unsigned position) { return test_->getArg(position); }
+
+  Function* some(llvm::ArrayRef<Bound> bounds, Value* count) {
+    last_ = builder_.CreateSub(count, builder_.getInt64(1));
     Value* result = builder_.getTrue();
     for (const Bound& bound : bounds)
       if (Value* inside = perhaps(bound.branch->getCondition(), bound.inside))
@@ -218,8 +221,15 @@ Bounds findBounds(Function& lane) {
 }
 
 Function* someInside(Function& lane, const LaneShapes& shapes, llvm::ArrayRef<Bound> bounds,
-                     unsigned row_length) {
-  return LaneTest(lane, shapes, ".some").some(bounds, row_length);
+                     unsigned count) {
+  LaneTest test(lane, shapes, ".some");
+  return test.some(bounds, test.number(count));
+}
+
+Function* someInsideRow(Function& lane, const LaneShapes& shapes, llvm::ArrayRef<Bound> bounds,
+                        unsigned row_length) {
+  LaneTest test(lane, shapes, ".some");
+  return test.some(bounds, test.parameter(row_length));
 }
 
 Function* allInside(Function& lane, const LaneShapes& shapes, llvm::ArrayRef<Bound> bounds,

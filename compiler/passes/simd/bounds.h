@@ -22,10 +22,12 @@ Bounds findBounds(llvm::Function& lane);
 // Functions of the lane's parameters, those of the first lane of a row. Null if that cannot be
 // told, or not from ids and arguments alone.
 
-// False only if all lanes of the row are out of bounds. `row_length` is the position of the
-// parameter with their number. The row's end must not matter to anybody else.
+// False only if the first `count` lanes of the row, or all of them, are out of bounds. `row_length`
+// is the position of the parameter with their number. Their end must not matter to anybody else.
 llvm::Function* someInside(llvm::Function& lane, const LaneShapes& shapes,
-                           llvm::ArrayRef<Bound> bounds, unsigned row_length);
+                           llvm::ArrayRef<Bound> bounds, unsigned count);
+llvm::Function* someInsideRow(llvm::Function& lane, const LaneShapes& shapes,
+                              llvm::ArrayRef<Bound> bounds, unsigned row_length);
 // True only if the first `count` lanes of the row are inside of all of these bounds.
 llvm::Function* allInside(llvm::Function& lane, const LaneShapes& shapes,
                           llvm::ArrayRef<Bound> bounds, unsigned count);

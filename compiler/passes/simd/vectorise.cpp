@@ -325,8 +325,11 @@ class RegionVectoriser {
     result.tail = code.emit({width(), /*whole=*/false, outcomePerLane()});
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
-    if (!between_barriers_ && region_.outcomes.size() == 1)
-      result.wanted = someInside(*lane_, shapes, bounds, body_.firstHidden() + env::local_size);
+    if (!between_barriers_ && region_.outcomes.size() == 1) {
+      result.wanted = someInsideRow(*lane_, shapes, bounds, body_.firstHidden() + env::local_size);
+      if (result.rows.back().forms.back().suits)
+        result.tail_wanted = someInside(*lane_, shapes, bounds, width());
+    }
     if (mode_ != Vectorising::always) leaveShortRows(result, levels, cost);
     region_.vector = result;
   }
