@@ -26,6 +26,7 @@ struct VectorOptions {
   unsigned width = 16;
   bool whole = true;              // all lanes run; else a last parameter says how many
   bool outcome_per_lane = false;  // return a vector of outcomes, not the one of all lanes
+  bool masks_gathers = true;      // the processor does; otherwise each lane would have a branch
 };
 
 class VectorBody {
@@ -133,6 +134,8 @@ class VectorBody {
   void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
   Value* wideAddress(Value* pointer);
   Value* pointers(const Access& access, unsigned part);
+  Value* maskOfGathers() const { return options_.masks_gathers ? mask_ : nullptr; }
+  Value* runningOnly(Value* pointers, llvm::Type* type, llvm::Align alignment);
   Value* firstAddress(Value* pointer, const NeighbourIndex& index, Value* first);
   Value* fitsExtended(const NeighbourIndex& index, Value* first);
   struct Sequence {

@@ -154,6 +154,16 @@ Value* VectorBody::pointers(const Access& access, unsigned part) {
   return builder_.CreateGEP(builder_.getInt8Ty(), all, builder_.getInt64(part * access.bytes));
 }
 
+// Lanes that do not run get a place of their own, whatever they find or leave there.
+Value* VectorBody::runningOnly(Value* pointers, llvm::Type* type, llvm::Align alignment) {
+  if (!mask_) return pointers;
+  llvm::IRBuilder<> builder(entry_, entry_->begin());
+  llvm::AllocaInst* variable = builder.CreateAlloca(type, nullptr, "nothing");
+  variable->setAlignment(std::max(variable->getAlign(), alignment));
+  Value* place = builder_.CreateAddrSpaceCast(variable, pointers->getType()->getScalarType());
+  return builder_.CreateSelect(mask_, pointers, builder_.CreateVectorSplat(options_.width, place));
+}
+
 // What each lane loads as a vector of 4 or 8 bytes is gathered as one number; a longer one takes a
 // load per lane. Then the elements are sorted by their places.
 VectorBody::Parts VectorBody::gatherRows(const Access& access, Instruction& from) {
@@ -161,17 +171,14 @@ VectorBody::Parts VectorBody::gatherRows(const Access& access, Instruction& from
   auto* type = llvm::FixedVectorType::get(access.element, options_.width * access.count);
   Value* all = pointers(access, 0);
   if (const unsigned bits = 8 * access.bytes * access.count; bits <= 64) {
-    Value* numbers = builder_.CreateMaskedGather(vectorOf(builder_.getIntNTy(bits)), all,
-                                                 access.alignment, mask_);
+    llvm::Type* number = builder_.getIntNTy(bits);
+    if (!options_.masks_gathers) all = runningOnly(all, number, access.alignment);
+    Value* numbers =
+        builder_.CreateMaskedGather(vectorOf(number), all, access.alignment, maskOfGathers());
     describeAccess(numbers, from);
     return deinterleave(builder_.CreateBitCast(numbers, type), access.count);
   }
-  if (mask_) {  // lanes that do not run load from a place of their own
-    llvm::IRBuilder<> builder(entry_, entry_->begin());
-    llvm::AllocaInst* place = builder.CreateAlloca(row, nullptr, "nothing");
-    place->setAlignment(std::max(place->getAlign(), access.alignment));
-    all = builder_.CreateSelect(mask_, all, builder_.CreateVectorSplat(options_.width, place));
-  }
+  all = runningOnly(all, row, access.alignment);
   llvm::SmallVector<Value*> rows;
   for (unsigned lane = 0; lane < options_.width; ++lane) {
     rows.push_back(builder_.CreateAlignedLoad(row, builder_.CreateExtractElement(all, lane),
@@ -187,8 +194,10 @@ VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {
   Parts result;
   for (unsigned part = 0; part < access.count; ++part) {
     const llvm::Align alignment = llvm::commonAlignment(access.alignment, part * access.bytes);
-    result.push_back(builder_.CreateMaskedGather(vectorOf(access.element), pointers(access, part),
-                                                 alignment, mask_));
+    Value* all = pointers(access, part);
+    if (!options_.masks_gathers) all = runningOnly(all, access.element, alignment);
+    result.push_back(
+        builder_.CreateMaskedGather(vectorOf(access.element), all, alignment, maskOfGathers()));
     describeAccess(result.back(), from);
   }
   return result;
@@ -334,8 +343,10 @@ void VectorBody::storeBlock(const Access& access, Value* first, const Parts& val
 void VectorBody::scatter(const Access& access, const Parts& value, Instruction& from) {
   for (unsigned part = 0; part < access.count; ++part) {
     const llvm::Align alignment = llvm::commonAlignment(access.alignment, part * access.bytes);
-    describeAccess(
-        builder_.CreateMaskedScatter(value[part], pointers(access, part), alignment, mask_), from);
+    Value* all = pointers(access, part);
+    if (!options_.masks_gathers) all = runningOnly(all, access.element, alignment);
+    describeAccess(builder_.CreateMaskedScatter(value[part], all, alignment, maskOfGathers()),
+                   from);
   }
 }
 

@@ -322,7 +322,7 @@ class RegionVectoriser {
     joinRows(result, code, testedBounds(bounds, shapes));
     levels.shareMasks();
     addRow(result, code, testedBounds(bounds, shapes));
-    result.tail = code.emit({width(), /*whole=*/false, outcomePerLane()});
+    result.tail = code.emit({width(), /*whole=*/false, outcomePerLane(), masksGathers()});
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
     if (!between_barriers_ && region_.outcomes.size() == 1) {
@@ -343,6 +343,12 @@ class RegionVectoriser {
            !machine_.getMCSubtargetInfo()->checkFeatures("+avx512vl");
   }
 
+  bool masksGathers() const {
+    llvm::Type* type =
+        llvm::FixedVectorType::get(llvm::Type::getFloatTy(lane_->getContext()), width());
+    return machine_.getTargetTransformInfo(*lane_).isLegalMaskedGather(type, llvm::Align(4));
+  }
+
   // Those that whole vectors are tested for, so that they need no masks.
   llvm::ArrayRef<Bound> testedBounds(llvm::ArrayRef<Bound> bounds, const LaneShapes& shapes) const {
     if (!slowMasks() || outcomePerLane()) return {};
@@ -358,7 +364,8 @@ class RegionVectoriser {
                const LaneShapes& shapes) {
     const unsigned lanes = vectors * width();
     Function* suits = bounds.empty() ? nullptr : allInside(*lane_, shapes, bounds, lanes);
-    rows.forms.push_back({code.emit({lanes, /*whole=*/true, outcomePerLane()}), lanes, suits});
+    rows.forms.push_back(
+        {code.emit({lanes, /*whole=*/true, outcomePerLane(), masksGathers()}), lanes, suits});
   }
 
   void addRow(VectorRegion& result, LaneCode& code, llvm::ArrayRef<Bound> bounds) {

@@ -314,71 +314,6 @@ TEST(Vectorising, DivergentLoopsAreNotUnrolled) {
   EXPECT_GT(sums("same"), 1);
 }
 
-// Vectors of the source at addresses that are anywhere.
-TEST(Vectorising, ScatteredRows) {
-  const char* const source =
-      "kernel void pick(global int* out, global const int2* two, global const float4* four,\n"
-      "                 global const short8* eight, global const uchar4* bytes,\n"
-      "                 global const int* from, int n) {\n"
-      "  int g = get_global_id(0), sum = 0;\n"
-      "  for (int i = 0; i < n; ++i) {\n"
-      "    int at = from[g + i];\n"
-      "    if (at >= 0) sum = sum * 3 + two[at].y - (int)four[at].z + eight[at].s5 + bytes[at].w;\n"
-      "    short8 all = eight[from[i + 2 * g] & 31];\n"
-      "    sum += all.s0 ^ all.s7;\n"
-      "  }\n"
-      "  out[g] = sum;\n}\n";
-  const int count = 75, n = 9, rows = 64;
-  std::vector<int> two(2 * rows), out(count), from(2 * count + n);
-  std::vector<float> four(4 * rows);
-  std::vector<int16_t> eight(8 * rows);
-  std::vector<uint8_t> bytes(4 * rows);
-  for (size_t i = 0; i < two.size(); ++i) two[i] = static_cast<int>(i * 31 % 97);
-  for (size_t i = 0; i < four.size(); ++i) four[i] = static_cast<float>(i * 17 % 89);
-  for (size_t i = 0; i < eight.size(); ++i) eight[i] = static_cast<int16_t>(i * 13 % 83);
-  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 11 % 251);
-  // Nothing may be read for lanes that do not run.
-  for (size_t i = 0; i < from.size(); ++i)
-    from[i] = i % 3 ? static_cast<int>(i * 41 % rows) : std::numeric_limits<int>::min();
-  Program(source, true, compiler::Vectorising::always)
-      .run("pick", {1, {count, 1, 1}, {25, 1, 1}, {0, 0, 0}},
-           {Program::buffer(out.data()), Program::buffer(two.data()), Program::buffer(four.data()),
-            Program::buffer(eight.data()), Program::buffer(bytes.data()),
-            Program::buffer(from.data()), Program::value(n)});
-  for (size_t g = 0; g < count; ++g) {
-    uint32_t sum = 0;
-    for (size_t i = 0; i < n; ++i) {
-      const int at = from[g + i];
-      if (at >= 0) {
-        const auto row = static_cast<size_t>(at);
-        sum =
-            sum * 3 + static_cast<uint32_t>(two[2 * row + 1] - static_cast<int>(four[4 * row + 2]) +
-                                            eight[8 * row + 5] + bytes[4 * row + 3]);
-      }
-      const auto row = static_cast<size_t>(from[i + 2 * g] & 31);
-      sum += static_cast<uint32_t>(eight[8 * row] ^ eight[8 * row + 7]);
-    }
-    ASSERT_EQ(out[g], static_cast<int>(sum)) << g;
-  }
-}
-
-// An id of 32 bits may wrap where it is doubled, as far as LLVM's vectoriser can see: it gathers.
-TEST(Vectorising, PairsAreNotGathered) {
-  if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked loads and stores";
-  const char* const pairs =
-      "kernel void sums(global const int* in, global int* out) {\n"
-      "  const int i = get_global_id(0);\n"
-      "  out[i] = in[2 * i] + 3 * in[2 * i + 1];\n"
-      "}";
-  EXPECT_TRUE(becomesVectors(pairs, "sums"));
-  constexpr size_t count = 150;
-  std::vector<int> in(2 * count), out(count, -1);
-  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 101);
-  Program(pairs).run("sums", {1, {count, 1, 1}, {50, 1, 1}, {0, 0, 0}},
-                     {Program::buffer(in.data()), Program::buffer(out.data())});
-  for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], in[2 * i] + 3 * in[2 * i + 1]) << i;
-}
-
 // Nor does it make scatters of them.
 TEST(Vectorising, RecordsAreLeftToOneLane) {
   const char* const records =
@@ -487,6 +422,23 @@ TEST(Vectorising, Divisions) {
   divides<uint32_t>("uint", numbersNearBounds<uint32_t>());
   divides<int16_t>("short", numbersNearBounds<int16_t>());
   divides<uint8_t>("uchar", numbersNearBounds<uint8_t>());
+}
+
+// An id of 32 bits may wrap where it is doubled, as far as LLVM's vectoriser can see: it gathers.
+TEST(Vectorising, PairsAreNotGathered) {
+  if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked loads and stores";
+  const char* const pairs =
+      "kernel void sums(global const int* in, global int* out) {\n"
+      "  const int i = get_global_id(0);\n"
+      "  out[i] = in[2 * i] + 3 * in[2 * i + 1];\n"
+      "}";
+  EXPECT_TRUE(becomesVectors(pairs, "sums"));
+  constexpr size_t count = 150;
+  std::vector<int> in(2 * count), out(count, -1);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 101);
+  Program(pairs).run("sums", {1, {count, 1, 1}, {50, 1, 1}, {0, 0, 0}},
+                     {Program::buffer(in.data()), Program::buffer(out.data())});
+  for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], in[2 * i] + 3 * in[2 * i + 1]) << i;
 }
 
 }  // namespace

@@ -1,0 +1,98 @@
+// What lanes load from and store to places of their own.
+#include <regex>
+
+#include <gtest/gtest.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+
+#include "tests/compiler/passes/kernel_jit.h"
+
+namespace weft::test {
+namespace {
+
+// Vectors of the source at addresses that are anywhere.
+TEST(Gathers, ScatteredRows) {
+  const char* const source =
+      "kernel void pick(global int* out, global const int2* two, global const float4* four,\n"
+      "                 global const short8* eight, global const uchar4* bytes,\n"
+      "                 global const int* from, int n) {\n"
+      "  int g = get_global_id(0), sum = 0;\n"
+      "  for (int i = 0; i < n; ++i) {\n"
+      "    int at = from[g + i];\n"
+      "    if (at >= 0) sum = sum * 3 + two[at].y - (int)four[at].z + eight[at].s5 + bytes[at].w;\n"
+      "    short8 all = eight[from[i + 2 * g] & 31];\n"
+      "    sum += all.s0 ^ all.s7;\n"
+      "  }\n"
+      "  out[g] = sum;\n}\n";
+  const int count = 75, n = 9, rows = 64;
+  std::vector<int> two(2 * rows), out(count), from(2 * count + n);
+  std::vector<float> four(4 * rows);
+  std::vector<int16_t> eight(8 * rows);
+  std::vector<uint8_t> bytes(4 * rows);
+  for (size_t i = 0; i < two.size(); ++i) two[i] = static_cast<int>(i * 31 % 97);
+  for (size_t i = 0; i < four.size(); ++i) four[i] = static_cast<float>(i * 17 % 89);
+  for (size_t i = 0; i < eight.size(); ++i) eight[i] = static_cast<int16_t>(i * 13 % 83);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 11 % 251);
+  // Nothing may be read for lanes that do not run.
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = i % 3 ? static_cast<int>(i * 41 % rows) : std::numeric_limits<int>::min();
+  Program(source, true, compiler::Vectorising::always)
+      .run("pick", {1, {count, 1, 1}, {25, 1, 1}, {0, 0, 0}},
+           {Program::buffer(out.data()), Program::buffer(two.data()), Program::buffer(four.data()),
+            Program::buffer(eight.data()), Program::buffer(bytes.data()),
+            Program::buffer(from.data()), Program::value(n)});
+  for (size_t g = 0; g < count; ++g) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; ++i) {
+      const int at = from[g + i];
+      if (at >= 0) {
+        const auto row = static_cast<size_t>(at);
+        sum =
+            sum * 3 + static_cast<uint32_t>(two[2 * row + 1] - static_cast<int>(four[4 * row + 2]) +
+                                            eight[8 * row + 5] + bytes[4 * row + 3]);
+      }
+      const auto row = static_cast<size_t>(from[i + 2 * g] & 31);
+      sum += static_cast<uint32_t>(eight[8 * row] ^ eight[8 * row + 7]);
+    }
+    ASSERT_EQ(out[g], static_cast<int>(sum)) << g;
+  }
+}
+
+// Without instructions for that, a gather of some lanes only would be a branch for each of them.
+TEST(Gathers, OfSomeLanes) {
+  const char* const source = R"(
+    kernel void sums(global const int* places, global const float* x, global float* y, int n) {
+      const size_t i = get_global_id(0);
+      float sum = 0;
+      for (int k = 0; k < n; ++k) {
+        const int place = places[k * get_global_size(0) + i];
+        if (place >= 0) sum += x[place];
+      }
+      y[i] = sum;
+    })";
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
+  const llvm::TargetTransformInfo machine =
+      hostMachine().getTargetTransformInfo(*module->getFunction("sums"));
+  const unsigned lanes = static_cast<unsigned>(
+      machine.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() /
+      32);
+  const bool has_gathers = machine.isLegalMaskedGather(
+      llvm::FixedVectorType::get(llvm::Type::getFloatTy(context), lanes), llvm::Align(4));
+  const std::string text = optimisedText(source, "sums", compiler::Vectorising::always);
+  EXPECT_EQ(std::regex_search(text, std::regex("masked\\.gather.*<\\d+ x i1> %")), has_gathers);
+  constexpr int turns = 5, items = 45;
+  std::vector<int> places(turns * items);
+  std::vector<float> x(items), y(items, -1), wanted(items, 0);
+  for (int i = 0; i < items; ++i) x[i] = static_cast<float>(i * i);
+  for (int i = 0; i < turns * items; ++i) places[i] = i * 7 % 5 == 0 ? -1000000 : i * 11 % items;
+  for (int i = 0; i < turns * items; ++i)
+    if (places[i] >= 0) wanted[i % items] += x[places[i]];
+  Program(source, true, compiler::Vectorising::always)
+      .run("sums", {1, {items, 1, 1}, {items, 1, 1}, {0, 0, 0}},
+           {Program::buffer(places.data()), Program::buffer(x.data()), Program::buffer(y.data()),
+            Program::value(turns)});
+  EXPECT_EQ(y, wanted);
+}
+
+}  // namespace
+}  // namespace weft::test
