@@ -35,6 +35,52 @@ llvm::Constant* nullValue(llvm::Type* type) {
   return llvm::Constant::getNullValue(type);
 }
 
+// A constant that is made of others, or may be part of one.
+bool isConstant(Op op) {
+  switch (op) {
+    case Op::OpConstantTrue:
+    case Op::OpConstantFalse:
+    case Op::OpConstant:
+    case Op::OpConstantComposite:
+    case Op::OpConstantNull:
+    case Op::OpSpecConstantTrue:
+    case Op::OpSpecConstantFalse:
+    case Op::OpSpecConstant:
+    case Op::OpSpecConstantComposite:
+    case Op::OpSpecConstantOp:
+    case Op::OpUndef:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The constants among its operands, as far as those may be behind it.
+std::span<const Id> parts(const Instruction& instruction) {
+  const std::span<const Id> operands = instruction.operands;
+  switch (instruction.op) {
+    case Op::OpConstantComposite:
+    case Op::OpSpecConstantComposite:
+      return operands;
+    case Op::OpVariable:
+      return operands.subspan(1);
+    case Op::OpSpecConstantOp:
+      break;
+    default:
+      return {};
+  }
+  const std::span<const Id> taken = operands.subspan(1);
+  switch (static_cast<Op>(operands[0])) {
+    case Op::OpCompositeExtract:
+      return taken.first(std::min<size_t>(taken.size(), 1));
+    case Op::OpCompositeInsert:
+    case Op::OpVectorShuffle:
+      return taken.first(std::min<size_t>(taken.size(), 2));
+    default:
+      return taken;
+  }
+}
+
 bool isFunctionEnd(const Instruction& instruction) { return instruction.op == Op::OpFunctionEnd; }
 
 }  // namespace
@@ -55,15 +101,41 @@ Reader::Reader(const Instructions& instructions, const port::LanguageFeatures& f
 
 std::unique_ptr<llvm::Module> Reader::read() {
   checkCapabilities();
-  bool outside = true;
-  for (const Instruction& instruction : in_.body) {
-    if (instruction.op == Op::OpFunction) outside = false;
-    if (outside) declare(instruction);
-    if (isFunctionEnd(instruction)) outside = true;
-  }
+  declareGlobals();
   declareFunctions();
   readFunctions();
   return std::move(module_);
+}
+
+// What is outside functions. Translators write some constants before those that they are made of.
+void Reader::declareGlobals() {
+  std::vector<const Instruction*> globals;
+  std::unordered_map<Id, const Instruction*> waiting;  // constants
+  bool outside = true;
+  for (const Instruction& instruction : in_.body) {
+    if (instruction.op == Op::OpFunction) outside = false;
+    if (outside) globals.push_back(&instruction);
+    if (outside && isConstant(instruction.op)) waiting.emplace(instruction.result, &instruction);
+    if (isFunctionEnd(instruction)) outside = true;
+  }
+  for (const Instruction* global : globals) {
+    const bool declared = isConstant(global->op) && !waiting.contains(global->result);
+    std::vector<const Instruction*> path;
+    if (!declared) path.push_back(global);
+    while (!path.empty()) {
+      waiting.erase(path.back()->result);
+      const Instruction* needed = nullptr;
+      for (const Id part : parts(*path.back()))
+        if (const auto found = waiting.find(part); found != waiting.end() && !needed)
+          needed = found->second;
+      if (needed) {
+        path.push_back(needed);
+      } else {
+        declare(*path.back());
+        path.pop_back();
+      }
+    }
+  }
 }
 
 void Reader::checkCapabilities() const {

@@ -47,6 +47,7 @@ class Reader {
 
  private:
   void checkCapabilities() const;
+  void declareGlobals();
   void declare(const Instruction& instruction);
   bool declareConstant(const Instruction& instruction);
   llvm::Constant* scalarConstant(const Instruction& instruction);

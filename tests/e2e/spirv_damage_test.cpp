@@ -47,6 +47,8 @@ TEST_F(SpirvDamage, ConstantsOfOtherTypes) {
         "%n = OpSpecConstantOp %uint CompositeExtract %c1 5\n",
         "%n = OpSpecConstantOp %uint Select %c1 %c1 %f1\n",
         "%n = OpSpecConstantOp %uint SDiv %c1 %signature\n",
+        "%n = OpSpecConstantOp %uint IAdd %m %c1\n %m = OpSpecConstantOp %uint IAdd %n %c1\n",
+        "%n = OpSpecConstantOp %uint IAdd %n %c1\n",
         "%n = OpVariable %global_uint CrossWorkgroup %f1\n",
         "%n = OpVariable %uint CrossWorkgroup\n"})
     expectRefusal({.body = "%r = OpCopyObject %uint %v\n", .declarations = declarations});

@@ -324,6 +324,25 @@ TEST_F(SpirvProducers, StructuresAreChosen) {
             (Numbers{101, 102, 38}));
 }
 
+// Translators from LLVM write what they take from a constant before the constant itself.
+TEST_F(SpirvProducers, ConstantsComeBeforeTheirParts) {
+  EXPECT_EQ(results({.body = R"(
+      %part = OpIAdd %uint %v %third
+      %more = OpLoad %uint %shared
+      %r = OpIAdd %uint %part %more
+    )",
+                     .declarations = R"(
+      %shared = OpVariable %global_uint CrossWorkgroup %sum
+      %sum = OpSpecConstantOp %uint IAdd %third %second
+      %third = OpSpecConstantOp %uint CompositeExtract %numbers 2
+      %second = OpSpecConstantOp %uint CompositeExtract %numbers 1
+      %numbers = OpConstantComposite %uint4 %c3 %late %c7 %late
+      %late = OpConstant %uint 40
+    )"},
+                    {1, 2}),
+            (Numbers{1 + 7 + 47, 2 + 7 + 47}));
+}
+
 // Other languages' names have characters that linkers and assemblers make something else of.
 TEST_F(SpirvProducers, KernelsHaveAnyName) {
   const char* const names[] = {"k@x", "a b",   "\u00e4\u20ac", "add<int, 4>(float*)",
