@@ -331,7 +331,7 @@ void DeviceFamily::openRound() {
   std::vector<port::JournalQueue> room;
   for (const port::DeviceQueue* queue : queues_)
     room.push_back({static_cast<uint32_t>(queue->left() / sizeof(uint64_t)), 0});
-  const std::vector<port::JournalEvent> events = knownEvents();
+  std::vector<port::JournalEvent> events = knownEvents();
   const port::Capabilities& device = device_.capabilities();
   port::JournalHead head;
   head.default_queue = default_queue_;
@@ -342,7 +342,7 @@ void DeviceFamily::openRound() {
   std::ranges::copy(device.max_work_item_sizes, head.max_items);
   require(memory_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "no journal");
   port::Memory& memory = memory_->get();
-  journal_.begin(memory, head, room, facts_, events);
+  journal_.begin(memory, head, room, facts_, std::move(events));
   const auto tables = journal_.tables();
   upload({tables.begin(), tables.end()}, memory_);
   reading_->prepare(memory, 0, journal_.firstPart());
@@ -360,20 +360,20 @@ void DeviceFamily::openRound() {
 // Those that the program may still name.
 std::vector<port::JournalEvent> DeviceFamily::knownEvents() {
   std::vector<port::JournalEvent> result;
-  for (auto entry = numbers_.begin(); entry != numbers_.end();) {
-    const DeviceEvent* const event = events().find(entry->second);
-    if (event) {
-      port::JournalEvent& known = result.emplace_back();
-      known.number = entry->first;
-      known.handles = static_cast<int32_t>(event->handles);
-      if (event->user && !event->done()) known.status = port::journal_event_open;
-      if (event->done() && !event->user) {
-        const auto [run, whole] = event->profile();
-        known.profile[0] = run, known.profile[1] = whole;
-      }
+  result.reserve(numbers_.size());
+  std::erase_if(numbers_, [&](const EventNumber& number) {
+    const DeviceEvent* const event = events().find(number.own);
+    if (!event) return true;
+    port::JournalEvent& known = result.emplace_back();
+    known.number = number.kernels;
+    known.handles = static_cast<int32_t>(event->handles);
+    if (event->user && !event->done()) known.status = port::journal_event_open;
+    if (event->done() && !event->user) {
+      const auto [run, whole] = event->profile();
+      known.profile[0] = run, known.profile[1] = whole;
     }
-    entry = event ? std::next(entry) : numbers_.erase(entry);
-  }
+    return false;
+  });
   return result;
 }
 

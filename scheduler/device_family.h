@@ -10,7 +10,6 @@
 // To the scheduler a family is one operation: `whole`, whose end is the host's to tell.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -61,6 +60,9 @@ class DeviceFamily final : public Object, EnqueuedCommands {
 
     bool empty() const { return steps.empty() && !kernels && !opens_round && !reads && !plays; }
   };
+  struct EventNumber {
+    uint64_t kernels, own;
+  };
   enum class Memory : uint8_t { there, missing, awaited };
 
   DeviceFamily(port::Operation& whole, Context& context, const DeviceKernel& code, Streams streams);
@@ -103,6 +105,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
                                  size_t offset);
   cl_int setUp(Child& child, const JournalEntry& entry);
   void enter(std::unique_ptr<Child> child, const JournalEntry& entry, Freed& freed);
+  void addNumber(uint64_t number, uint64_t own);  // throws
   uint64_t known(uint64_t number) const noexcept;
   void takeHandles(uint64_t number, int32_t handles);
   void takeOver(uint64_t number, int32_t status, uint64_t profile, Freed& freed);
@@ -147,7 +150,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
 
   std::mutex mutex_;
   JournalCopy journal_;
-  std::map<uint64_t, uint64_t> numbers_;      // of events: the kernels', our own
+  std::vector<EventNumber> numbers_;          // ordered
   std::vector<std::shared_ptr<Step>> steps_;  // that have not ended
   std::shared_ptr<Step> last_step_;           // unless that has ended; it is behind the others
   std::vector<Kernel*> round_;                // stays as it is while there is one

@@ -37,12 +37,12 @@ void DeviceFamily::play(Freed& freed) {
     takeOver(record->event, user ? record->value : port::journal_event_open, record->profile,
              freed);
   }
-  for (const port::JournalEvent& event : journal_.events())
+  const std::vector<port::JournalEvent> changed = journal_.changedEvents();
+  for (const port::JournalEvent& event : changed)
     takeOver(event.number, event.status, event.profile[0] == 0 ? event.profile[1] : 0, freed);
   for (const JournalEntry& request : entries)
     takeHandles(request.record->event, request.record->handles);
-  for (const port::JournalEvent& event : journal_.events())
-    takeHandles(event.number, event.handles);
+  for (const port::JournalEvent& event : changed) takeHandles(event.number, event.handles);
 }
 
 // What kernels did to an event.
@@ -67,7 +67,7 @@ void DeviceFamily::place(const JournalEntry& entry, const Ref<OwnMemory>& blocks
   DeviceEvent* event = nullptr;
   const auto name = [&] {
     if (!event) throw std::bad_alloc();
-    numbers_[record.event] = event->number;
+    addNumber(record.event, event->number);
   };
   switch (port::DeviceCall(record.call)) {
     case port::DeviceCall::enqueue_kernel:
@@ -91,10 +91,16 @@ void DeviceFamily::place(const JournalEntry& entry, const Ref<OwnMemory>& blocks
   }
 }
 
+// They come in order, but where those of rounds begin anew.
+void DeviceFamily::addNumber(uint64_t number, uint64_t own) {
+  const auto place = std::ranges::upper_bound(numbers_, number, {}, &EventNumber::kernels);
+  numbers_.insert(place, {number, own});
+}
+
 // Our number for an event; 0: it is gone.
 uint64_t DeviceFamily::known(uint64_t number) const noexcept {
-  const auto found = numbers_.find(number);
-  return found == numbers_.end() ? 0 : found->second;
+  const auto found = std::ranges::lower_bound(numbers_, number, {}, &EventNumber::kernels);
+  return found == numbers_.end() || found->kernels != number ? 0 : found->own;
 }
 
 std::unique_ptr<DeviceFamily::Child> DeviceFamily::childOf(const JournalEntry& entry,

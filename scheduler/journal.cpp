@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -24,7 +25,7 @@ size_t append(std::vector<std::byte>& bytes, std::span<const T> table) {
 void JournalCopy::begin(const port::Memory& memory, port::JournalHead head,
                         std::span<const port::JournalQueue> queues,
                         std::span<const port::JournalKernel> kernels,
-                        std::span<const port::JournalEvent> events) {
+                        std::vector<port::JournalEvent> events) {
   const uint64_t address = memory.deviceAddress();
   capacity_ = memory.size();
   bytes_.resize(sizeof head);
@@ -33,9 +34,9 @@ void JournalCopy::begin(const port::Memory& memory, port::JournalHead head,
   head.queues = address + append(bytes_, queues);
   head.kernel_count = static_cast<uint32_t>(kernels.size());
   head.kernels = address + append(bytes_, kernels);
-  head.event_count = static_cast<uint32_t>(events.size());
-  events_at_ = append(bytes_, events);
-  event_count_ = events.size();
+  events_ = std::move(events);
+  head.event_count = static_cast<uint32_t>(events_.size());
+  events_at_ = append(bytes_, std::span<const port::JournalEvent>(events_));
   head.events = address + events_at_;
   tables_bytes_ = bytes_.size();
   if (tables_bytes_ >= capacity_) throw std::bad_alloc();
@@ -67,8 +68,15 @@ size_t JournalCopy::recordBytes() const {
   return std::min<size_t>(used, (capacity_ - tables_bytes_) / unit) * unit;
 }
 
-std::span<const port::JournalEvent> JournalCopy::events() const {
-  return {reinterpret_cast<const port::JournalEvent*>(bytes_.data() + events_at_), event_count_};
+std::vector<port::JournalEvent> JournalCopy::changedEvents() const {
+  const auto* now = reinterpret_cast<const port::JournalEvent*>(bytes_.data() + events_at_);
+  std::vector<port::JournalEvent> changed;
+  for (size_t i = 0; i < events_.size(); ++i) {
+    if (now[i] == events_[i]) continue;
+    changed.push_back(now[i]);
+    changed.back().number = events_[i].number;
+  }
+  return changed;
 }
 
 bool JournalCopy::next(size_t& at, JournalEntry& entry) const {

@@ -25,8 +25,7 @@ class JournalCopy {
   // std::bad_alloc.
   void begin(const port::Memory& memory, port::JournalHead head,
              std::span<const port::JournalQueue> queues,
-             std::span<const port::JournalKernel> kernels,
-             std::span<const port::JournalEvent> events);
+             std::span<const port::JournalKernel> kernels, std::vector<port::JournalEvent> events);
   // To be copied to the device before kernels run.
   std::span<const std::byte> tables() const { return {bytes_.data(), tables_bytes_}; }
 
@@ -39,7 +38,8 @@ class JournalCopy {
   // Is what came back what begin() made? Else the tables never got to the device.
   bool isOwn() const;
   // Once all of it has been copied.
-  std::span<const port::JournalEvent> events() const;
+  // Those of the events that kernels did anything to. Throws std::bad_alloc.
+  std::vector<port::JournalEvent> changedEvents() const;
   // False: there are no more. `at` is where the next one begins, 0 for the first.
   bool next(size_t& at, JournalEntry& entry) const;
 
@@ -49,7 +49,8 @@ class JournalCopy {
   uint64_t capacity_ = 0;
   std::vector<std::byte> bytes_;
   size_t tables_bytes_ = 0;
-  size_t events_at_ = 0, event_count_ = 0;
+  std::vector<port::JournalEvent> events_;  // as they were
+  size_t events_at_ = 0;
   uint32_t round_ = 0;
 };
 

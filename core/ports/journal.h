@@ -45,6 +45,8 @@ struct JournalEvent {
   int32_t status = 0;  // of a user event; journal_event_open until it is set
   // Of a command's that is complete: its times. Else the second is where they are wanted.
   uint64_t profile[2] = {0, 0};
+
+  bool operator==(const JournalEvent&) const = default;
 };
 static_assert(sizeof(JournalEvent) == 32);
 
