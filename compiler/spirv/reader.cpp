@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/spirv/checks.h"
@@ -35,50 +36,41 @@ llvm::Constant* nullValue(llvm::Type* type) {
   return llvm::Constant::getNullValue(type);
 }
 
-// A constant that is made of others, or may be part of one.
-bool isConstant(Op op) {
-  switch (op) {
-    case Op::OpConstantTrue:
-    case Op::OpConstantFalse:
-    case Op::OpConstant:
-    case Op::OpConstantComposite:
-    case Op::OpConstantNull:
-    case Op::OpSpecConstantTrue:
-    case Op::OpSpecConstantFalse:
-    case Op::OpSpecConstant:
-    case Op::OpSpecConstantComposite:
-    case Op::OpSpecConstantOp:
-    case Op::OpUndef:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// The constants among its operands, as far as those may be behind it.
-std::span<const Id> parts(const Instruction& instruction) {
-  const std::span<const Id> operands = instruction.operands;
+// What has to be declared before: its type, and the types and constants among its operands.
+std::vector<Id> parts(const Instruction& instruction) {
+  size_t first = 0, count = instruction.operands.size();
   switch (instruction.op) {
+    case Op::OpTypeArray:
+    case Op::OpTypeStruct:
+    case Op::OpTypeFunction:
     case Op::OpConstantComposite:
     case Op::OpSpecConstantComposite:
-      return operands;
-    case Op::OpVariable:
-      return operands.subspan(1);
-    case Op::OpSpecConstantOp:
       break;
+    case Op::OpTypeVector:
+    case Op::OpTypeSampledImage:
+      count = 1;
+      break;
+    case Op::OpTypePointer:
+    case Op::OpVariable:
+      first = 1;
+      break;
+    case Op::OpSpecConstantOp: {
+      first = 1;
+      const auto operation = static_cast<Op>(instruction.operands[0]);
+      if (operation == Op::OpCompositeExtract) count = 2;
+      if (operation == Op::OpCompositeInsert || operation == Op::OpVectorShuffle) count = 3;
+      break;
+    }
     default:
-      return {};
+      count = 0;
   }
-  const std::span<const Id> taken = operands.subspan(1);
-  switch (static_cast<Op>(operands[0])) {
-    case Op::OpCompositeExtract:
-      return taken.first(std::min<size_t>(taken.size(), 1));
-    case Op::OpCompositeInsert:
-    case Op::OpVectorShuffle:
-      return taken.first(std::min<size_t>(taken.size(), 2));
-    default:
-      return taken;
+  const std::span<const Id> operands = instruction.operands;
+  std::vector<Id> found(1, instruction.type);
+  if (count > first) {
+    const auto taken = operands.first(std::min(count, operands.size())).subspan(first);
+    found.insert(found.end(), taken.begin(), taken.end());
   }
+  return found;
 }
 
 bool isFunctionEnd(const Instruction& instruction) { return instruction.op == Op::OpFunctionEnd; }
@@ -107,33 +99,43 @@ std::unique_ptr<llvm::Module> Reader::read() {
   return std::move(module_);
 }
 
-// What is outside functions. Translators write some constants before those that they are made of.
+// What is outside functions. Translators write some constants before those that they are made of,
+// and before their types.
 void Reader::declareGlobals() {
   std::vector<const Instruction*> globals;
-  std::unordered_map<Id, const Instruction*> waiting;  // constants
+  std::unordered_map<Id, const Instruction*> waiting;
+  std::set<Id> forward;  // pointers, which structures do not wait for
   bool outside = true;
   for (const Instruction& instruction : in_.body) {
     if (instruction.op == Op::OpFunction) outside = false;
     if (outside) globals.push_back(&instruction);
-    if (outside && isConstant(instruction.op)) waiting.emplace(instruction.result, &instruction);
+    if (outside && instruction.result) waiting.emplace(instruction.result, &instruction);
+    if (instruction.op == Op::OpTypeForwardPointer) forward.insert(instruction.operands.at(0));
     if (isFunctionEnd(instruction)) outside = true;
   }
+  struct Visit {
+    const Instruction* global;
+    std::vector<Id> parts;  // that have not been looked at
+  };
+  std::vector<Visit> path;
+  const auto enter = [&](const Instruction& global) {
+    waiting.erase(global.result);
+    path.push_back({&global, parts(global)});
+    if (global.op == Op::OpTypeStruct)
+      std::erase_if(path.back().parts, [&](Id part) { return forward.contains(part); });
+  };
   for (const Instruction* global : globals) {
-    const bool declared = isConstant(global->op) && !waiting.contains(global->result);
-    std::vector<const Instruction*> path;
-    if (!declared) path.push_back(global);
+    if (!global->result || waiting.contains(global->result)) enter(*global);
     while (!path.empty()) {
-      waiting.erase(path.back()->result);
-      const Instruction* needed = nullptr;
-      for (const Id part : parts(*path.back()))
-        if (const auto found = waiting.find(part); found != waiting.end() && !needed)
-          needed = found->second;
-      if (needed) {
-        path.push_back(needed);
-      } else {
-        declare(*path.back());
+      std::vector<Id>& left = path.back().parts;
+      if (left.empty()) {
+        declare(*path.back().global);
         path.pop_back();
+        continue;
       }
+      const auto needed = waiting.find(left.back());
+      left.pop_back();
+      if (needed != waiting.end()) enter(*needed->second);
     }
   }
 }
@@ -323,7 +325,8 @@ llvm::Constant* Reader::constantOperation(const Instruction& instruction) {
   auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(result);
   if (constant) scratch->eraseFromParent();
   if (!constant) throw Failure("a constant operation that cannot be evaluated");
-  return constant;
+  // A bitcast of a vector's elements, say, which operations with it would not look through.
+  return llvm::ConstantFoldConstant(constant, module_->getDataLayout());
 }
 
 llvm::GlobalValue::LinkageTypes Reader::linkage(Id id, std::string& name) const {

@@ -333,9 +333,14 @@ TEST_F(SpirvProducers, ConstantsComeBeforeTheirParts) {
     )",
                      .declarations = R"(
       %shared = OpVariable %global_uint CrossWorkgroup %sum
-      %sum = OpSpecConstantOp %uint IAdd %third %second
+      %sum = OpSpecConstantOp %uint BitwiseOr %third %second
       %third = OpSpecConstantOp %uint CompositeExtract %numbers 2
-      %second = OpSpecConstantOp %uint CompositeExtract %numbers 1
+      %second = OpSpecConstantOp %uint CompositeExtract %words 1
+      %words = OpSpecConstantOp %uint8 Bitcast %longs
+      %uint8 = OpTypeVector %uint 8
+      %longs = OpConstantComposite %ulong4 %l0 %l0 %l0 %l0
+      %ulong4 = OpTypeVector %ulong 4
+      %l0 = OpConstant %ulong 171798691840
       %numbers = OpConstantComposite %uint4 %c3 %late %c7 %late
       %late = OpConstant %uint 40
     )"},
