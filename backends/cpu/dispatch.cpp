@@ -118,10 +118,9 @@ Job::Cut cutLaunch(const LaunchFrame& frame, uint64_t begin, size_t workers) {
 
 }  // namespace
 
-void Executor::considerWaking(Runner& runner, const port::Operation& operation) noexcept {
+void Executor::considerWaking(const Runner& runner) noexcept {
   if (!runner.executor) return;
-  const bool tiny = isTiny(operation);
-  setHot(runner, tiny);
+  const bool tiny = runner.hot;
   if (ready_streams_.load(std::memory_order_relaxed) == 0 || !isAnyIdle()) return;
   Worker* woken = shared_.with([&](Shared& shared) -> Worker* {
     if (!shared.first || shared.searcher || (tiny && shared.ticker) ||
@@ -145,7 +144,8 @@ Executor::Drained Executor::drain(StreamCore& stream, Runner& runner,
       return Drained::refused;
     }
     stream.pop();
-    considerWaking(runner, operation);
+    if (runner.executor) setHot(runner, isTiny(operation));
+    considerWaking(runner);
     if (!runner.hot) ReleaseBatch::flush();
     const bool turn_over = !runner.hot || count % turn == 0;
     if (!execute(stream, operation, runner)) return Drained::yielded;
@@ -171,11 +171,13 @@ Executor::Drained Executor::drainOne(StreamCore& stream, Runner& runner, bool as
   }
   stream.pop();
   if (runner.executor) setHot(runner, isTiny(operation));
-  if (stream.drop())
+  const bool more = stream.drop();
+  if (more)
     ready(stream);
   else
     stream.release();
-  considerWaking(runner, operation);
+  // Who makes a stream ready has seen to that, unless others are to be back sooner.
+  if (!more || !runner.hot) considerWaking(runner);
   if (!runner.hot) ReleaseBatch::flush();
   // The owner keeps its stream until the operation has finished.
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete)

@@ -32,6 +32,7 @@
 #include "core/guarded.h"
 #include "core/ports/device.h"
 #include "core/ref.h"
+#include "core/spin_lock.h"
 
 namespace weft::cpu {
 
@@ -101,7 +102,7 @@ class Executor final : public Object {
     uint64_t taken = 0;           // streams that somebody took
     bool stop = false;
   };
-  using Lock = Guarded<Shared, SpinMutex>::Lock;
+  using Lock = Guarded<Shared, SpinLock>::Lock;
 
   struct Task {
     StreamCore* stream = nullptr;
@@ -147,7 +148,7 @@ class Executor final : public Object {
   // Workers but for the spare ones.
   size_t width() const noexcept { return workers_.size() - most_spares; }
   bool mayShare() const noexcept { return width() > 1; }
-  void considerWaking(Runner& runner, const port::Operation& operation) noexcept;
+  void considerWaking(const Runner& runner) noexcept;
   // False when a job took the operation over; then the job finishes it.
   bool execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept;
   struct Outcome {
@@ -183,7 +184,7 @@ class Executor final : public Object {
   cpu_set_t pus_{};                 // what threads that help the workers have to keep to
   const pid_t process_;
   std::vector<std::unique_ptr<Worker>> workers_;  // spare ones last
-  Guarded<Shared, SpinMutex> shared_;
+  Guarded<Shared, SpinLock> shared_;
   // Copies of what is in `shared_`, for looking at without the lock.
   std::atomic<unsigned> ready_streams_{0};
   // The last of them was made ready by a thread that may be about to wait for it.
