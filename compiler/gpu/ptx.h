@@ -16,8 +16,8 @@ namespace weft::compiler {
 // the product, and later reads the register in the product's place on a path where it has nothing.
 void defineRegisters(llvm::Module& module);
 
-// Null in place of pointers cast from one space to another, neither of them generic: what is left of
-// to_local() of a global pointer, and not used. LLVM has no code for such a cast, and gives up.
+// Null in place of pointers cast from one space to another, neither of them generic: what is left
+// of to_local() of a global pointer, and not used. LLVM has no code for such a cast, and gives up.
 void dropImpossibleCasts(llvm::Module& module);
 
 // PTX whose upper halves of 64 bits are taken by a shift, as NVIDIA's own front end does it, not by
