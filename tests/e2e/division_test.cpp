@@ -118,5 +118,38 @@ TEST_F(Divisions, OfConstantsLeaveTheRestAlone) {
   }
 }
 
+// Whose elements divide the lanes' elements, each its own.
+TEST_F(Divisions, ByAVectorThatAllWorkItemsHave) {
+  constexpr char divide[] =
+      "kernel void k(global const V* a, global V* q, global V* r,\n"
+      "              T x, T y, T z, T w) {\n"
+      "  size_t i = get_global_id(0);\n"
+      "  V b = (V)(x, y, z, w);\n"
+      "  q[i] = a[i] / b;\n"
+      "  r[i] = a[i] % b;\n"
+      "}\n";
+  const auto check = [&]<class T>(const std::string& type, T) {
+    const OwnedKernel k =
+        kernel(built(divide, ("-D T=" + type + " -D V=" + type + "4").c_str()), "k");
+    std::vector<T> a = operands<T>().a;
+    const T b[] = {3, T(100), T(std::numeric_limits<T>::max() / 2), 0};
+    const OwnedMem given = upload(a), q = upload(std::vector<T>(a.size())),
+                   r = upload(std::vector<T>(a.size()));
+    set(k, given, q, r, b[0], b[1], b[2], b[3]);
+    run(k, {{a.size() / 4}});
+    const auto quotients = download<T>(q), rests = download<T>(r);
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (b[i % 4] == 0) continue;
+      ASSERT_EQ(quotients[i], T(a[i] / b[i % 4])) << type << ": " << +a[i] << " by " << +b[i % 4];
+      ASSERT_EQ(rests[i], T(a[i] % b[i % 4])) << type << ": " << +a[i] << " by " << +b[i % 4];
+    }
+  };
+  check("char", cl_char{});
+  check("ushort", cl_ushort{});
+  check("int", cl_int{});
+  check("uint", cl_uint{});
+  check("long", cl_long{});
+}
+
 }  // namespace
 }  // namespace weft::e2e

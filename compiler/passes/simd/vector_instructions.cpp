@@ -165,6 +165,7 @@ Value* VectorBody::divide(Instruction& instruction, Value* left, unsigned part) 
   };
   const auto guarded = [&](Value* same) {
     Value* one = scalar(same);
+    if (one->getType()->isVectorTy()) one = builder_.CreateExtractElement(one, part);
     Value* is_zero = builder_.CreateICmpEQ(one, llvm::ConstantInt::get(one->getType(), 0));
     one = builder_.CreateSelect(is_zero, llvm::ConstantInt::get(one->getType(), 1), one);
     return builder_.CreateVectorSplat(options_.width, one);
