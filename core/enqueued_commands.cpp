@@ -148,6 +148,7 @@ void EnqueuedCommands::finishEvent(DeviceEvent& event, int32_t state, Freed& fre
   if (event.user) return;
   event.completed = now();
   writeProfiles(event);
+  eventCompleted(event);
 }
 
 DeviceEvent::Profile DeviceEvent::profile() const noexcept {

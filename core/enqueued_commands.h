@@ -41,6 +41,8 @@ struct DeviceEvent : CommandScope {
   static constexpr int32_t complete = 0, submitted = 2;
 
   uint64_t number = 0;  // 0: not in use
+  // What kernels call it, where that is another one.
+  uint64_t name = 0;
   uint32_t generation = 0;
   uint32_t handles = 0;  // the program's references
   bool user = false;
@@ -123,6 +125,8 @@ class EnqueuedCommands {
   virtual port::Nanoseconds now() const noexcept = 0;
   // An event that was captured is complete: what capture_event_profiling_info() promised.
   virtual void writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept = 0;
+  // A command's event is complete.
+  virtual void eventCompleted(const DeviceEvent&) noexcept {}
 
   CommandScope& outermost() noexcept { return outermost_; }
   DeviceEvents& events() noexcept { return events_; }

@@ -19,7 +19,8 @@ namespace {
 // for what takes nothing of a queue. Backends keep blocks of that size for the next one.
 constexpr uint64_t most_journal_bytes = 32 << 20,
                    spare_journal_bytes =
-                       (1 << 20) + port::max_device_events * sizeof(port::JournalEvent),
+                       (1 << 20) + JournalEvents::placesFor(port::max_device_events) *
+                                       sizeof(port::JournalEvent),
                    least_journal_bytes = 256 << 10;
 
 // Of any family's last round.
@@ -115,6 +116,7 @@ void DeviceFamily::forgetStart() noexcept {
   root_->images = nullptr;
   root_->words.clear();
   memory_ = nullptr;
+  known_.forget();
   blocks_.clear();
   facts_.clear();
   queues_.clear();
@@ -252,25 +254,18 @@ void DeviceFamily::wasRead(port::OperationStatus status) noexcept {
   const RuntimeScope scope;
   Lock lock(mutex_);
   --in_flight_;
-  reading_->status = status;
+  read_status_ = std::min(read_status_, status);
   if (--round_left_ == 0) endOfRound();
   goOnAll(proceed(std::move(lock)));
 }
 
 void DeviceFamily::endOfRound() noexcept {
-  port::OperationStatus failure = reading_->status;
+  port::OperationStatus failure = read_status_;
   for (const Kernel* kernel : round_) failure = std::min(failure, kernel->status);
   try {
-    if (failure == 0 && reading_->is_first) {
+    if (failure == 0 && more_readings_.empty()) {
       require(journal_.isOwn(), CL_OUT_OF_RESOURCES, "the journal is another one");
-      if (const auto rest = journal_.secondPart(); !rest.empty()) {
-        reading_->prepare(memory_->get(), journal_.offsetOf(rest), rest);
-        reading_->is_first = false;
-        round_left_ = 1;
-        ++in_flight_;
-        orders_.reads = true;
-        return;
-      }
+      if (readsOn()) return;
     }
   } catch (...) {
     failure = currentFailure();
@@ -278,6 +273,20 @@ void DeviceFamily::endOfRound() noexcept {
   // What is left of a kernel that failed may be anything.
   orders_.plays = failure == 0;
   if (failure < 0) closeRound(failure);
+}
+
+// What the first reading left over.
+bool DeviceFamily::readsOn() {
+  std::vector<Reading*> reads;
+  for (const std::span<std::byte> part : journal_.otherParts()) {
+    more_readings_.push_back(std::make_unique<Reading>(*this));
+    more_readings_.back()->prepare(memory_->get(), journal_.offsetOf(part), part);
+    reads.push_back(more_readings_.back().get());
+  }
+  round_left_ = reads.size();
+  in_flight_ += reads.size();
+  orders_.reads = std::move(reads);
+  return round_left_ != 0;
 }
 
 // `failure`: of reading it, or of having memory for it.
@@ -288,7 +297,10 @@ void DeviceFamily::closeRound(cl_int failure) noexcept {
     } catch (...) {
       failure = currentFailure();
     }
-  if (failure < 0) outermost().fail(failure);
+  if (failure < 0) {
+    outermost().fail(failure);
+    known_.forget();
+  }
   // What they asked for is lost, to those that ran well, too.
   for (Kernel* kernel : std::exchange(round_, {}))
     ran(kernel->scope(), kernel->command(), kernel->status < 0 ? kernel->status : failure,
@@ -317,6 +329,7 @@ void DeviceFamily::gather(Freed& freed) noexcept {
     } catch (...) {
       failure = currentFailure();
       round_.clear();
+      known_.forget();
     }
     EnqueuedCommand* list = std::exchange(next_round_, nullptr);
     while (EnqueuedCommand* const command = list) {
@@ -331,25 +344,22 @@ void DeviceFamily::openRound() {
   std::vector<port::JournalQueue> room;
   for (const port::DeviceQueue* queue : queues_)
     room.push_back({static_cast<uint32_t>(queue->left() / sizeof(uint64_t)), 0});
-  std::vector<port::JournalEvent> events = knownEvents();
   const port::Capabilities& device = device_.capabilities();
   port::JournalHead head;
   head.default_queue = default_queue_;
-  head.events_left =
-      static_cast<int32_t>(port::max_device_events) - static_cast<int32_t>(events.size());
   head.round = rounds.fetch_add(1, std::memory_order_relaxed) + 1;
   head.local_memory_bytes = device.local_memory_bytes;
   std::ranges::copy(device.max_work_item_sizes, head.max_items);
   require(memory_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE, "no journal");
   port::Memory& memory = memory_->get();
-  journal_.begin(memory, head, room, facts_, std::move(events));
-  const auto tables = journal_.tables();
-  upload({tables.begin(), tables.end()}, memory_);
-  reading_->prepare(memory, 0, journal_.firstPart());
-  reading_->is_first = true;
-  reading_->status = 0;
+  for (const auto part : journal_.begin(memory, head, room, facts_, known_))
+    upload({part.begin(), part.end()}, memory_, journal_.offsetOf(part));
+  const std::span<std::byte> first = journal_.firstPart();
+  reading_->prepare(memory, journal_.offsetOf(first), first);
+  more_readings_.clear();
+  read_status_ = 0;
   for (size_t i = 0; i < round_.size(); ++i)
-    std::get<port::Launch>(round_[i]->work).journal = {memory.deviceAddress(),
+    std::get<port::Launch>(round_[i]->work).journal = {memory.deviceAddress() + journal_.offset(),
                                                        uint64_t{head.round} << 32 | i};
   last_.reserve(round_.size());
   round_left_ = round_.size() + 1;
@@ -357,28 +367,9 @@ void DeviceFamily::openRound() {
   orders_.opens_round = true;
 }
 
-// Those that the program may still name.
-std::vector<port::JournalEvent> DeviceFamily::knownEvents() {
-  std::vector<port::JournalEvent> result;
-  result.reserve(numbers_.size());
-  std::erase_if(numbers_, [&](const EventNumber& number) {
-    const DeviceEvent* const event = events().find(number.own);
-    if (!event) return true;
-    port::JournalEvent& known = result.emplace_back();
-    known.number = number.kernels;
-    known.handles = static_cast<int32_t>(event->handles);
-    if (event->user && !event->done()) known.status = port::journal_event_open;
-    if (event->done() && !event->user) {
-      const auto [run, whole] = event->profile();
-      known.profile[0] = run, known.profile[1] = whole;
-    }
-    return false;
-  });
-  return result;
-}
-
-void DeviceFamily::upload(std::vector<std::byte> bytes, const Ref<OwnMemory>& memory) {
-  addStep<Upload>(memory, std::move(bytes));
+void DeviceFamily::upload(std::vector<std::byte> bytes, const Ref<OwnMemory>& memory,
+                          uint64_t offset) {
+  addStep<Upload>(memory, offset, std::move(bytes));
 }
 
 void DeviceFamily::writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept try {

@@ -55,13 +55,12 @@ class DeviceFamily final : public Object, EnqueuedCommands {
     std::vector<std::shared_ptr<Step>> steps;
     EnqueuedCommand* kernels = nullptr;  // that do not enqueue, the newest first
     bool opens_round = false;            // the kernels of `round_`, and the reading
-    bool reads = false;                  // on
+    std::vector<Reading*> reads;         // what the first one left over
     bool plays = false;                  // what was read, once there is memory for it
 
-    bool empty() const { return steps.empty() && !kernels && !opens_round && !reads && !plays; }
-  };
-  struct EventNumber {
-    uint64_t kernels, own;
+    bool empty() const {
+      return steps.empty() && !kernels && !opens_round && reads.empty() && !plays;
+    }
   };
   enum class Memory : uint8_t { there, missing, awaited };
 
@@ -70,6 +69,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
 
   port::Nanoseconds now() const noexcept override;
   void writeProfile(uint64_t address, DeviceEvent::Profile profile) noexcept override;
+  void eventCompleted(const DeviceEvent& event) noexcept override { known_.complete(event); }
 
   // These give the families that go on because this one is over, which then is gone.
   [[nodiscard]] DeviceFamily* begin() noexcept;
@@ -96,7 +96,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
 
   // --- under the lock ---
   void openRound();  // throws
-  std::vector<port::JournalEvent> knownEvents();
+  bool readsOn();    // throws
   void endOfRound() noexcept;
   void closeRound(cl_int failure) noexcept;
   void play(Freed& freed);
@@ -105,12 +105,10 @@ class DeviceFamily final : public Object, EnqueuedCommands {
                                  size_t offset);
   cl_int setUp(Child& child, const JournalEntry& entry);
   void enter(std::unique_ptr<Child> child, const JournalEntry& entry, Freed& freed);
-  void addNumber(uint64_t number, uint64_t own);  // throws
-  uint64_t known(uint64_t number) const noexcept;
   void takeHandles(uint64_t number, int32_t handles);
   void takeOver(uint64_t number, int32_t status, uint64_t profile, Freed& freed);
   void gather(Freed& freed) noexcept;
-  void upload(std::vector<std::byte> bytes, const Ref<OwnMemory>& memory);
+  void upload(std::vector<std::byte> bytes, const Ref<OwnMemory>& memory, uint64_t offset = 0);
   template <class T, class... Arguments>
   std::shared_ptr<T> addStep(Arguments&&... arguments);
 
@@ -140,7 +138,9 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   uint32_t profile_writer_ = 0;  // index of the kernel
   Ref<OwnMemory> memory_;        // the journal's; null while the family waits for memory
   std::unique_ptr<Root> root_;
-  std::unique_ptr<Reading> reading_;
+  std::unique_ptr<Reading> reading_;                     // the first, which is behind the kernels
+  std::vector<std::unique_ptr<Reading>> more_readings_;  // stay as they are while there is a round
+  port::OperationStatus read_status_ = 0;                // the least
 
   bool began_ = false;
   // What a round asks for, until it is played.
@@ -150,7 +150,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
 
   std::mutex mutex_;
   JournalCopy journal_;
-  std::vector<EventNumber> numbers_;          // ordered
+  JournalEvents known_{events()};             // to kernels
   std::vector<std::shared_ptr<Step>> steps_;  // that have not ended
   std::shared_ptr<Step> last_step_;           // unless that has ended; it is behind the others
   std::vector<Kernel*> round_;                // stays as it is while there is one
@@ -162,6 +162,7 @@ class DeviceFamily final : public Object, EnqueuedCommands {
   std::vector<const port::Operation*> last_;  // that thread's; room for the round's kernels
   // That thread's: something that kernels need did not get to the device.
   bool broken_ = false;
+  bool has_new_memory_ = false;  // that thread's, too: nothing of the journal is there
 };
 
 }  // namespace weft

@@ -126,11 +126,13 @@ struct DeviceFamily::Step : port::Operation {
 
 // Bytes on their way to the device.
 struct DeviceFamily::Upload final : Step {
-  Upload(DeviceFamily& owner, const Ref<OwnMemory>& target, std::vector<std::byte> contents)
+  Upload(DeviceFamily& owner, const Ref<OwnMemory>& target, uint64_t offset,
+         std::vector<std::byte> contents)
       : Step(owner), memory(target), bytes(std::move(contents)) {
     port::Copy copy;
     copy.source.host = const_cast<std::byte*>(bytes.data());
     copy.destination.memory = &memory->get();
+    copy.destination.offset = offset;
     copy.region = {bytes.size(), 1, 1};
     work = copy;
   }
@@ -175,8 +177,6 @@ struct DeviceFamily::Reading final : port::Operation {
   }
 
   DeviceFamily& family;
-  bool is_first = true;
-  port::OperationStatus status = 0;
 };
 
 template <class T, class... Arguments>

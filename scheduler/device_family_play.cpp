@@ -24,6 +24,7 @@ size_t alignUp(size_t at, size_t alignment) { return (at + alignment - 1) / alig
 void DeviceFamily::play(Freed& freed) {
   const std::vector<JournalEntry> entries = std::exchange(requests_, {});
   const Ref<OwnMemory> blocks = std::exchange(block_memory_, nullptr);  // null: there are none
+  const std::vector<port::JournalEvent> changed = journal_.takeChangedEvents();
   if (blocks) upload(std::exchange(block_bytes_, {}), blocks);
   size_t at = 0;
   for (const JournalEntry& request : entries) {
@@ -37,7 +38,6 @@ void DeviceFamily::play(Freed& freed) {
     takeOver(record->event, user ? record->value : port::journal_event_open, record->profile,
              freed);
   }
-  const std::vector<port::JournalEvent> changed = journal_.changedEvents();
   for (const port::JournalEvent& event : changed)
     takeOver(event.number, event.status, event.profile[0] == 0 ? event.profile[1] : 0, freed);
   for (const JournalEntry& request : entries)
@@ -47,8 +47,8 @@ void DeviceFamily::play(Freed& freed) {
 
 // What kernels did to an event.
 void DeviceFamily::takeOver(uint64_t number, int32_t status, uint64_t profile, Freed& freed) {
-  setEventStatus(known(number), status, freed);
-  captureProfiling(known(number), profile);
+  setEventStatus(known_.find(number), status, freed);
+  captureProfiling(known_.find(number), profile);
 }
 
 // As they lie in the device's memory.
@@ -67,7 +67,7 @@ void DeviceFamily::place(const JournalEntry& entry, const Ref<OwnMemory>& blocks
   DeviceEvent* event = nullptr;
   const auto name = [&] {
     if (!event) throw std::bad_alloc();
-    addNumber(record.event, event->number);
+    known_.add(record.event, *event);
   };
   switch (port::DeviceCall(record.call)) {
     case port::DeviceCall::enqueue_kernel:
@@ -85,22 +85,11 @@ void DeviceFamily::place(const JournalEntry& entry, const Ref<OwnMemory>& blocks
       event = makeUserEvent();
       return name();
     case port::DeviceCall::capture_profiling:
-      return captureProfiling(known(entry.waits.empty() ? 0 : entry.waits[0]), record.profile);
+      return captureProfiling(known_.find(entry.waits.empty() ? 0 : entry.waits[0]),
+                              record.profile);
     default:
       return;
   }
-}
-
-// They come in order, but where those of rounds begin anew.
-void DeviceFamily::addNumber(uint64_t number, uint64_t own) {
-  const auto place = std::ranges::upper_bound(numbers_, number, {}, &EventNumber::kernels);
-  numbers_.insert(place, {number, own});
-}
-
-// Our number for an event; 0: it is gone.
-uint64_t DeviceFamily::known(uint64_t number) const noexcept {
-  const auto found = std::ranges::lower_bound(numbers_, number, {}, &EventNumber::kernels);
-  return found == numbers_.end() || found->kernels != number ? 0 : found->own;
 }
 
 std::unique_ptr<DeviceFamily::Child> DeviceFamily::childOf(const JournalEntry& entry,
@@ -127,7 +116,7 @@ std::unique_ptr<DeviceFamily::Child> DeviceFamily::childOf(const JournalEntry& e
 
 void DeviceFamily::enter(std::unique_ptr<Child> child, const JournalEntry& entry, Freed& freed) {
   std::vector<uint64_t> waits;
-  for (const uint64_t number : entry.waits) waits.push_back(known(number));
+  for (const uint64_t number : entry.waits) waits.push_back(known_.find(number));
   child->links.resize(waits.size());
   const cl_int failure = setUp(*child, entry);
   Child& entered = *child.release();
@@ -159,7 +148,7 @@ cl_int DeviceFamily::setUp(Child& child, const JournalEntry& entry) try {
 }
 
 void DeviceFamily::takeHandles(uint64_t number, int32_t handles) {
-  DeviceEvent* const event = events().find(known(number));
+  DeviceEvent* const event = events().find(known_.find(number));
   if (!event) return;
   if (handles > 0)
     event->handles = static_cast<uint32_t>(handles);

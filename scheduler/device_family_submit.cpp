@@ -19,7 +19,10 @@ DeviceFamily::Memory DeviceFamily::takeMemory(cl_int& failure) noexcept {
       for (size_t at = 0; journal_.next(at, entry);) requests_.push_back(entry);
       block_bytes_ = blocksOf(requests_);
       if (!block_bytes_.empty()) block_memory_ = allocate(block_bytes_.size());
-      if (!memory_) memory_ = allocateJournal();
+      if (!memory_) {
+        memory_ = allocateJournal();
+        has_new_memory_ = true;
+      }
       return Memory::there;
     } catch (...) {
       failure = currentFailure();
@@ -44,6 +47,7 @@ DeviceFamily* DeviceFamily::proceed(Lock lock) noexcept {
     cl_int failure = CL_SUCCESS;
     const Memory memory = orders.plays ? takeMemory(failure) : Memory::awaited;
     lock.lock();
+    if (std::exchange(has_new_memory_, false)) known_.forget();
     if (memory != Memory::awaited) closeRound(memory == Memory::there ? CL_SUCCESS : failure);
   }
   submitting_ = false;
@@ -65,7 +69,7 @@ DeviceFamily* DeviceFamily::proceed(Lock lock) noexcept {
 // One kernel, and nothing of the family beside it: then the order of the queue's stream is that of
 // the operations, and whoever waits for the queue sees to it.
 bool DeviceFamily::isAlone(const Orders& orders) const noexcept {
-  if (&streams_.own == &streams_.others || orders.reads || orders.plays) return false;
+  if (&streams_.own == &streams_.others || !orders.reads.empty() || orders.plays) return false;
   const bool one_leaf = orders.kernels && !orders.kernels->after;
   const bool one_writer = orders.opens_round && round_.size() == 1;
   const size_t operations = orders.steps.size() + one_leaf + 2 * one_writer;
@@ -104,10 +108,8 @@ void DeviceFamily::submit(const Orders& orders, const std::shared_ptr<Step>& las
       refuse(*reading_, CL_OUT_OF_RESOURCES);
     else
       read(stream);
-  } else if (orders.reads) {
-    reading_->behind = {};
-    stream.submit(*reading_);
   }
+  for (Reading* const reading : orders.reads) stream.submit(*reading);
 }
 
 // Behind the round's kernels: in each lane the last one is behind the others.

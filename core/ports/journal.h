@@ -3,8 +3,8 @@
 // by the runtime and the builtin library (compiler/builtins/cl/own_device_queue.cl); change both
 // sides together (abi_version).
 //
-// Sizes called units are of 8 bytes. Kernels write `used`, `handles`, `event` and statuses by
-// atomic operations. Queues, kernels and launches are numbers, and so are events.
+// Sizes called units are of 8 bytes. Kernels write `used`, `touched`, `handles`, `event` and
+// statuses by atomic operations. Queues, kernels and launches are numbers, and so are events.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,8 @@ struct JournalKernel {
 };
 static_assert(sizeof(JournalKernel) == 56);
 
-// An event that there was before.
+// An event that there was before. The table of them stays from round to round: the oldest is its
+// last, and new ones come before the others.
 struct JournalEvent {
   uint64_t number = 0;
   int32_t handles = 0;
@@ -50,11 +51,17 @@ struct JournalEvent {
 };
 static_assert(sizeof(JournalEvent) == 32);
 
+// Kernels tell where in the table they changed something: a bit for each page of so many events, of
+// which the first is the oldest ones'.
+inline constexpr uint32_t journal_page_events = 512;
+inline constexpr uint32_t journal_touched_words = 6;
+inline constexpr uint32_t most_journal_events = journal_touched_words * 32 * journal_page_events;
+
 struct JournalHead {
   // Addresses.
   uint64_t queues = 0;
   uint64_t kernels = 0;
-  uint64_t events = 0;  // ordered by number
+  uint64_t events = 0;  // ordered by number, the highest first
   uint64_t records = 0;
   uint32_t queue_count = 0;
   uint32_t kernel_count = 0;
@@ -68,8 +75,9 @@ struct JournalHead {
   uint32_t round = 0;
   uint64_t local_memory_bytes = 0;
   uint64_t max_items[3] = {0, 0, 0};
+  uint32_t touched[journal_touched_words] = {};
 };
-static_assert(sizeof(JournalHead) == 96);
+static_assert(sizeof(JournalHead) == 120);
 
 // One request, in the order of those of its work-item, and behind that which made an event it
 // names. Behind it lie `wait_count` events, `local_count` sizes and `block_bytes` bytes.

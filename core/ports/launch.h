@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 7;
+inline constexpr uint32_t abi_version = 8;
 
 struct DeviceRequest;
 

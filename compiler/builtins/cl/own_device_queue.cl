@@ -17,6 +17,7 @@ enum {
 };
 #define COMMAND_UNITS 48
 #define EVENT_OPEN 2
+#define PAGE_EVENTS 512
 
 typedef struct {
   uint capacity;
@@ -57,6 +58,7 @@ typedef struct {
   uint round;
   ulong local_memory_bytes;
   ulong max_items[3];
+  atomic_uint touched[6];
 } Journal;
 
 typedef struct {
@@ -85,6 +87,8 @@ ulong __weft_journal_writer(void) __attribute__((const));
 #define ADD(where, what) \
   __opencl_atomic_fetch_add(where, what, memory_order_relaxed, memory_scope_device)
 #define LOAD(where) __opencl_atomic_load(where, memory_order_relaxed, memory_scope_device)
+#define OR(where, what) \
+  __opencl_atomic_fetch_or(where, what, memory_order_relaxed, memory_scope_device)
 #define STORE(where, what) \
   __opencl_atomic_store(where, what, memory_order_relaxed, memory_scope_device)
 
@@ -107,12 +111,22 @@ INLINE __global KnownEvent* knownEvent(const __global Journal* journal, ulong nu
   while (first < end) {
     const uint middle = first + (end - first) / 2;
     if (events[middle].number == number) return events + middle;
-    if (events[middle].number < number)
+    if (events[middle].number > number)
       first = middle + 1;
     else
       end = middle;
   }
   return 0;
+}
+
+// The host looks only where kernels say that they changed something.
+INLINE void touch(__global Journal* journal, const __global KnownEvent* event) {
+  const __global KnownEvent* end =
+      (const __global KnownEvent*)journal->events + journal->event_count;
+  const uint page = (uint)(end - event - 1) / PAGE_EVENTS;
+  __global atomic_uint* pages = &journal->touched[page / 32];
+  const uint own = 1u << page % 32;
+  if (!(LOAD(pages) & own)) OR(pages, own);
 }
 
 // The record that made an event; null: none of this round did.
@@ -123,17 +137,21 @@ INLINE __global Record* madeBy(const __global Journal* journal, ulong number) {
   return LOAD(&record->event) == number ? record : 0;
 }
 
-// The program's references to an event; null: there never was such an event.
-INLINE __global atomic_int* handlesOf(const __global Journal* journal, ulong number) {
+// Has the program any reference to the event?
+INLINE bool isValid(__global Journal* journal, ulong number) {
   __global Record* record = madeBy(journal, number);
-  if (record) return &record->handles;
+  if (record) return LOAD(&record->handles) > 0;
   __global KnownEvent* event = knownEvent(journal, number);
-  return event ? &event->handles : 0;
+  return event && LOAD(&event->handles) > 0;
 }
 
-INLINE bool isValid(__global Journal* journal, ulong number) {
-  __global atomic_int* handles = handlesOf(journal, number);
-  return handles && LOAD(handles) > 0;
+// How many references to a valid event there were.
+INLINE int addReferences(__global Journal* journal, ulong number, int count) {
+  __global Record* record = madeBy(journal, number);
+  if (record) return ADD(&record->handles, count);
+  __global KnownEvent* event = knownEvent(journal, number);
+  touch(journal, event);
+  return ADD(&event->handles, count);
 }
 
 // Null: the journal is full.
@@ -337,11 +355,11 @@ INLINE long answerAboutKernel(const __global Journal* journal,
 }
 
 INLINE void retainEvent(__global Journal* journal, ulong number) {
-  if (isValid(journal, number)) ADD(handlesOf(journal, number), 1);
+  if (isValid(journal, number)) addReferences(journal, number, 1);
 }
 
 INLINE void releaseEvent(__global Journal* journal, ulong number) {
-  if (isValid(journal, number) && ADD(handlesOf(journal, number), -1) == 1)
+  if (isValid(journal, number) && addReferences(journal, number, -1) == 1)
     ADD(&journal->events_left, 1);
 }
 
@@ -351,7 +369,9 @@ INLINE void setEventStatus(__global Journal* journal, ulong number, int status) 
   if (!isValid(journal, number) || status > 0) return;
   __global Record* record = madeBy(journal, number);
   if (record && record->call != call_create_user_event) return;
-  __global atomic_int* place = record ? &record->value : &knownEvent(journal, number)->status;
+  __global KnownEvent* event = record ? 0 : knownEvent(journal, number);
+  if (event) touch(journal, event);
+  __global atomic_int* place = record ? &record->value : &event->status;
   int open = EVENT_OPEN;
   __opencl_atomic_compare_exchange_strong(place, &open, status, memory_order_relaxed,
                                           memory_order_relaxed, memory_scope_device);
@@ -381,6 +401,7 @@ INLINE void captureProfiling(__global Journal* journal, const __private Request*
     profile[1] = LOAD(&event->whole_time);
     return;
   }
+  if (event) touch(journal, event);
   ulong nobody = 0;
   if (!__opencl_atomic_compare_exchange_strong(record ? &record->profile : &event->whole_time,
                                                &nobody, (ulong)profile, memory_order_relaxed,
