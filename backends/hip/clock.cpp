@@ -1,5 +1,6 @@
 #include "backends/hip/clock.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
@@ -50,15 +51,21 @@ std::shared_ptr<const TimeBase> EventClock::base(port::Nanoseconds now) {
   return state->base;
 }
 
-// A rate is worth having only from bases far enough apart for their uncertainties.
+// The new one says what the older one said, as far as that can be: else the order of what ended
+// before and after would depend on which one it was measured from. A rate is worth having only from
+// bases far enough apart for their uncertainties.
 void EventClock::compare(const TimeBase& older, TimeBase& newer) const {
-  constexpr double apart = 0.5e9, most = 5e-4;
+  constexpr double apart = 0.5e9, most = 5e-4, finest = 1e-5;
+  newer.rate = older.rate;
   float milliseconds = 0;
   if (api_.eventElapsedTime(&milliseconds, older.event, newer.event) != success) return;
   const double device = static_cast<double>(milliseconds) * 1e6;
   const auto host = static_cast<double>(newer.host - older.host);
-  newer.rate = older.rate;
-  if (host > apart && std::abs(host / device - 1) < most) newer.rate = host / device;
+  const auto error = static_cast<double>(older.uncertainty + newer.uncertainty);
+  if (host > apart && error < finest * host && std::abs(host / device - 1) < most)
+    newer.rate = host / device;
+  newer.host = std::clamp(time(older, newer.event), newer.host - newer.uncertainty,
+                          newer.host + newer.uncertainty);
 }
 
 std::shared_ptr<TimeBase> EventClock::record(port::Nanoseconds limit) {
