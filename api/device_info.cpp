@@ -196,14 +196,6 @@ cl_bitfield kernelClocks(const Device& device) {
   return scopes;
 }
 
-// cl_khr_subgroup_named_barrier. They take room in local memory, and nothing else.
-cl_uint namedBarriers(const Device& device) {
-  const auto& names = device.features().extensions;
-  const bool has =
-      std::find(names.begin(), names.end(), "cl_khr_subgroup_named_barrier") != names.end();
-  return has ? 64 : 0;
-}
-
 // Of cl_khr_spirv_queries; not in every header.
 constexpr cl_device_info spirv_instruction_sets = 0x12b9, spirv_extensions = 0x12ba,
                          spirv_capabilities = 0x12bb;
@@ -333,7 +325,7 @@ constexpr InfoRow<Device> rows[] = {
      [](D d) { return featureFlag(d, "__opencl_c_work_group_collective_functions"); }},
     {CL_DEVICE_MAX_NUM_SUB_GROUPS, capability<cl_uint, &C::max_sub_groups>},
     {CL_DEVICE_SUB_GROUP_SIZES_INTEL, by<subGroupSizes>},
-    {CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR, by<namedBarriers>},
+    {CL_DEVICE_MAX_NAMED_BARRIER_COUNT_KHR, capability<cl_uint, &C::named_barriers>},
     {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, always<cl_bool{CL_FALSE}>},
     {CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, always<cl_bool{CL_TRUE}>},
 

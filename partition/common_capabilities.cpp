@@ -15,9 +15,9 @@ constexpr uint64_t Capabilities::* least_bytes[] = {
     &Capabilities::global_memory_bytes, &Capabilities::max_allocation_bytes,
     &Capabilities::local_memory_bytes, &Capabilities::constant_buffer_bytes,
     &Capabilities::printf_buffer_bytes};
-constexpr uint32_t Capabilities::* least_counts[] = {&Capabilities::max_constant_arguments,
-                                                     &Capabilities::max_parameter_bytes,
-                                                     &Capabilities::max_sub_groups};
+constexpr uint32_t Capabilities::* least_counts[] = {
+    &Capabilities::max_constant_arguments, &Capabilities::max_parameter_bytes,
+    &Capabilities::max_sub_groups, &Capabilities::named_barriers};
 constexpr bool Capabilities::* flags[] = {
     &Capabilities::fp64,   &Capabilities::fp16,           &Capabilities::denormals,
     &Capabilities::printf, &Capabilities::native_kernels, &Capabilities::host_unified_memory,
@@ -54,7 +54,7 @@ void dropSubGroups(Capabilities& all) {
     return name.find("subgroup") != std::string::npos ||
            name.find("sub_group") != std::string::npos;
   };
-  all.max_sub_groups = 0;
+  all.max_sub_groups = all.named_barriers = 0;
   all.sub_group_sizes.clear();
   std::erase_if(all.language_extensions, of_sub_groups);
   std::erase_if(all.language_features, of_sub_groups);

@@ -67,6 +67,11 @@ inline void describeGpuClocks(port::Capabilities& c) {
     c.language_features.emplace_back(std::string("__opencl_c_kernel_clock_scope_") + scope);
 }
 
+inline void describeNamedBarriers(port::Capabilities& c) {
+  c.named_barriers = port::gpu_named_barriers;
+  c.language_extensions.emplace_back("cl_khr_subgroup_named_barrier");
+}
+
 // `c.fp64` has to be known. `long_atomics`: has the device those of 64 bits?
 inline void describeGpuLanguage(port::Capabilities& c, bool long_atomics) {
   const auto add = [](std::vector<std::string>& names, const auto& more) {

@@ -168,6 +168,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
   c.vectors_are_rows = true;
   c.max_sub_groups = port::cpu_max_work_group_size / port::cpu_sub_group_sizes.front();
   c.sub_group_sizes.assign(port::cpu_sub_group_sizes.begin(), port::cpu_sub_group_sizes.end());
+  c.named_barriers = port::cpu_named_barriers;
   c.fp64 = true;
   c.rounds_divide_sqrt = true;
   c.fp16 = true;

@@ -118,6 +118,9 @@ void Device::describeDevice() {
   constexpr bool long_atomics = true;
   describeGpuLanguage(capabilities_, long_atomics);
   describeGpuClocks(capabilities_);
+  // Of two sub-groups in one wave of AMD's none gets on while the other waits.
+  if (capabilities_.preferred_work_group_multiple == port::gpu_sub_group_size)
+    describeNamedBarriers(capabilities_);
 }
 
 void Device::describeMemory() {

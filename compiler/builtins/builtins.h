@@ -52,6 +52,10 @@ inline constexpr llvm::StringLiteral device_queue_call = "__weft_device_queue";
 // On devices whose work-items run at the same time, which cannot ask (cl/own_device_queue.cl).
 inline constexpr llvm::StringLiteral own_device_queue_call = "__weft_own_device_queue";
 
+// Waits at a named barrier (cl/named_barrier.def), whose place in local memory begins with this.
+inline constexpr llvm::StringLiteral named_barrier_call = "__weft_named_barrier";
+inline constexpr llvm::StringLiteral named_barrier_variable = "weft.named_barrier";
+
 // Was the program compiled with -g? Then enqueue_kernel() names what failed.
 bool isDebugged(const llvm::Module& module);
 void chooseErrors(llvm::Module& module, bool named);

@@ -142,6 +142,12 @@ Value* shuffleUp(Builder& builder, CallInst& call, unsigned) {
                                  {builder.CreateShl(from, 2), call.getArgOperand(1)});
 }
 
+// So many times 64 cycles.
+Value* rest(Builder& builder, CallInst&, unsigned) {
+  builder.CreateIntrinsic(Intrinsic::amdgcn_s_sleep, {}, {builder.getInt32(1)});
+  return nullptr;
+}
+
 struct Row {
   llvm::StringLiteral name;  // without "llvm.nvvm."
   Value* (*make)(Builder& builder, CallInst& call, unsigned dimension);
@@ -171,6 +177,7 @@ constexpr Row rows[] = {
     {"vote.ballot.sync", ballot},
     {"activemask", activeLanes},
     {"bar.warp.sync", meet},
+    {"nanosleep", rest},
 };
 
 const Row* find(llvm::StringRef name) {

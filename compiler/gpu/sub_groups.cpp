@@ -106,6 +106,19 @@ Value* shuffleUp(const Question& ask) {
       {warpMask(ask, mask), ask.argument(0), ask.argument(1), ask.number(0)});
 }
 
+Value* meetWarps(const Question& ask) {
+  Value* threads = ask.builder.CreateMul(ask.argument(1), ask.number(warp_size));
+  return ask.builder.CreateIntrinsic(Intrinsic::nvvm_barrier_sync_cnt, {},
+                                     {ask.argument(0), threads});
+}
+Value* orderGroup(const Question& ask) {
+  return ask.builder.CreateIntrinsic(Intrinsic::nvvm_membar_cta, {}, {});
+}
+Value* rest(const Question& ask) {
+  constexpr uint32_t nanoseconds = 32;
+  return ask.builder.CreateIntrinsic(Intrinsic::nvvm_nanosleep, {}, {ask.number(nanoseconds)});
+}
+
 // A call of SPIR-V's instruction, which is none that could be moved, doubled or left out.
 Value* instruction(const Question& ask, llvm::StringRef name, llvm::Type* result,
                    llvm::ArrayRef<Value*> values = {}) {
@@ -153,7 +166,7 @@ Value* spirvMeet(const Question& ask) {
 struct Row {
   llvm::StringLiteral name;
   Value* (*of_warps)(const Question& ask);
-  Value* (*of_spirv)(const Question& ask);
+  Value* (*of_spirv)(const Question& ask);  // null: there is none
 };
 constexpr Row rows[] = {
     {"__weft_lanes", lanes, lanes},
@@ -168,6 +181,9 @@ constexpr Row rows[] = {
     {"__weft_shuffle", shuffle, spirvShuffle},
     {"__weft_shuffle_up", shuffleUp, spirvShuffleUp},
     {"__weft_group_slots", slots, slots},
+    {"__weft_meet_warps", meetWarps, nullptr},
+    {"__weft_order_group", orderGroup, orderGroup},
+    {"__weft_rest", rest, nullptr},
 };
 
 }  // namespace
@@ -178,7 +194,8 @@ Value* answerSubGroup(Builder& builder, llvm::CallInst& call, const SubGroups& s
   const auto* row = llvm::find_if(rows, [&](const Row& each) { return each.name == name; });
   if (row == std::end(rows)) return nullptr;
   const Question ask{builder, call, sub_groups.width, place};
-  return sub_groups.spirv ? row->of_spirv(ask) : row->of_warps(ask);
+  const auto answer = sub_groups.spirv ? row->of_spirv : row->of_warps;
+  return answer ? answer(ask) : nullptr;
 }
 
 }  // namespace weft::compiler

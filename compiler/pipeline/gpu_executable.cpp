@@ -21,6 +21,7 @@
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/host_module.h"
 #include "compiler/gpu/magnitudes.h"
+#include "compiler/gpu/named_barriers.h"
 #include "compiler/gpu/narrow_queries.h"
 #include "compiler/gpu/native_images.h"
 #include "compiler/gpu/native_math.h"
@@ -251,6 +252,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   widenQueries(module);
   analyseKernels(*functions, machine, image);
   for (const GpuKernel& kernel : gpu.kernels) {
+    if (llvm::Error error = numberNamedBarriers(kernel)) return error;
     KernelInfo& info = infoOf(image, kernel.name);
     info.has_barriers = hasBarriers(*kernel.function);
     lowerGpuWorkItems(kernel, {info.sub_group_size, is_spirv});
@@ -291,6 +293,19 @@ llvm::StringSet<> definedFunctions(const llvm::Module& module) {
   for (const llvm::Function& function : module)
     if (!function.isDeclaration()) names.insert(function.getName());
   return names;
+}
+
+// SPIR-V has none: who drives it does not say whether it takes its own, nor whether sub-groups get
+// on while others wait.
+void settleNamedBarriers(llvm::Module& module, const Image& image) {
+  if (image.target.kind == port::TargetKind::spirv) return;
+  const bool are_counted =
+      image.target.kind == port::TargetKind::nvptx || isSoftwareGpu(image.target);
+  const bool are_warps = llvm::all_of(image.kernels, [](const KernelInfo& kernel) {
+    return kernel.sub_group_size == port::gpu_sub_group_size;
+  });
+  chooseNamedBarriers(
+      module, are_counted && are_warps ? NamedBarriers::of_hardware : NamedBarriers::counted);
 }
 
 llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
@@ -337,6 +352,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
   lowerPrintfToRecords(module);
   if (image.target.kind != port::TargetKind::spirv)
     useNativeMath(module, options.relaxed_math, image.target.kind == port::TargetKind::nvptx);
+  settleNamedBarriers(module, image);
   if (llvm::Error error = linkFunctions(module, image.target)) return error;
   chooseErrors(module, debugged);
   markDeviceQueues(module, image.kernels);

@@ -1,4 +1,5 @@
 // Atomics, barriers and work-group functions, as the functions of OpenCL C that do the same.
+#include "compiler/builtins/builtins.h"
 #include "compiler/spirv/function_reader.h"
 
 namespace weft::compiler::spirv {
@@ -221,6 +222,21 @@ uint32_t FunctionReader::fenceFlags(Id semantics) {
   return result;
 }
 
+// The barrier orders what the group's work-items see of each other: only others need fences.
+llvm::Value* FunctionReader::emitNamedBarrier(Id barrier, Id memory, Id semantics) {
+  llvm::Type* none = builder_.getVoidTy();
+  const bool beyond_group = module_.number(memory) < static_cast<uint64_t>(spv::Scope::Workgroup);
+  const auto fence = [&] {
+    if (beyond_group)
+      callTyped("atomic_work_item_fence", none,
+                {unsignedNumber(fenceFlags(semantics)), order(semantics), scope(memory)});
+  };
+  fence();
+  llvm::Value* made = callPlain(named_barrier_call.data(), none, {value(barrier)});
+  fence();
+  return made;
+}
+
 llvm::Value* FunctionReader::emitSynchronisation(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   llvm::Type* none = builder_.getVoidTy();
@@ -242,13 +258,8 @@ llvm::Value* FunctionReader::emitSynchronisation(const Instruction& instruction)
                 {barrier, number(operands.at(0), builder_.getInt32Ty())});
       return barrier;
     }
-    // All of a group's memory is one thread's, so that there is nothing to be fenced but what
-    // other threads see.
     case Op::OpMemoryNamedBarrier:
-      callTyped("atomic_work_item_fence", none,
-                {unsignedNumber(fenceFlags(operands.at(2))), order(operands.at(2)),
-                 scope(operands.at(1))});
-      return callPlain("__weft_named_barrier", none, {value(operands.at(0))});
+      return emitNamedBarrier(operands.at(0), operands.at(1), operands.at(2));
     case Op::OpGroupAsyncCopy:
       return call("async_work_group_strided_copy", instruction.type,
                   {argument(operands.at(1)), constantPointer(operands.at(2)), size(operands.at(3)),

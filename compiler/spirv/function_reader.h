@@ -94,6 +94,7 @@ class FunctionReader {
   Argument atomicPointer(Id id, Sign sign);
   Argument scope(Id id);
   Argument order(Id semantics);
+  llvm::Value* emitNamedBarrier(Id barrier, Id memory, Id semantics);
   llvm::Value* emitSynchronisation(const Instruction& instruction);
   uint32_t fenceFlags(Id semantics);
   llvm::Value* emitGroup(const Instruction& instruction);

@@ -5,6 +5,7 @@
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/builtins/builtins.h"
 #include "compiler/spirv/checks.h"
 #include "compiler/spirv/function_reader.h"
 #include "core/pipe.h"
@@ -307,8 +308,8 @@ llvm::GlobalVariable* Reader::namedBarrier() {
   auto* type = llvm::ArrayType::get(llvm::Type::getInt32Ty(context_), words);
   auto* variable = new llvm::GlobalVariable(
       *module_, type, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
-      llvm::UndefValue::get(type), "named_barrier", nullptr, llvm::GlobalValue::NotThreadLocal,
-      addressSpace(spv::StorageClass::Workgroup));
+      llvm::UndefValue::get(type), named_barrier_variable, nullptr,
+      llvm::GlobalValue::NotThreadLocal, addressSpace(spv::StorageClass::Workgroup));
   variable->setAlignment(llvm::Align(sizeof(uint32_t)));
   return variable;
 }

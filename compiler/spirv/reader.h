@@ -40,7 +40,7 @@ class Reader {
   bool mayContract() const { return may_contract_; }
   // A builtin function, or one of another module.
   llvm::Function* function(const std::string& name, llvm::FunctionType* type);
-  // A named barrier's state, in local memory (builtins/cl/named_barrier.cl).
+  // A named barrier's state, in local memory (builtins/cl/named_barrier.def).
   llvm::GlobalVariable* namedBarrier();
   // The kernel that runs a function which is enqueued.
   llvm::Function* blockKernel(Id invoked);

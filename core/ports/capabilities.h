@@ -35,6 +35,9 @@ inline constexpr uint32_t cpu_sub_group_size = 16;  // where a kernel does not a
 inline constexpr size_t cpu_max_work_group_size = 4096;
 // A warp; a wave, or half of one.
 inline constexpr uint32_t gpu_sub_group_size = 32;
+// In a kernel. NVIDIA's GPUs have one more, which is the group's own; the CPU's are words of local
+// memory.
+inline constexpr uint32_t gpu_named_barriers = 15, cpu_named_barriers = 64;
 
 // Which memory of the host kernels can use in place, at the host's own addresses. The bits are
 // those of cl_device_svm_capabilities.
@@ -90,6 +93,7 @@ struct Capabilities {
   bool vectors_are_rows = false;          // neighbours in other dimensions share none
   uint32_t max_sub_groups = 0;            // in a work-group; 0: the device has no sub-groups
   std::vector<uint32_t> sub_group_sizes;  // that kernels may require
+  uint32_t named_barriers = 0;            // in a kernel
 
   uint64_t global_memory_bytes = 0;
   uint64_t max_allocation_bytes = 0;

@@ -1,7 +1,5 @@
 // Programs for AMD's GPUs: that they compile and link for each generation, and that the code
 // object says of itself what the runtime's loader has to know.
-#include <array>
-#include <cstdio>
 #include <regex>
 
 #include "core/ports/launch.h"
@@ -11,6 +9,7 @@ namespace weft {
 namespace {
 
 using test::contains;
+using test::output;
 
 struct Processor {
   const char* name;
@@ -55,14 +54,6 @@ class Amd : public test::CompilerTest, public testing::WithParamInterface<Proces
     const std::string path =
         write("code", {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()});
     return output(WEFT_OBJDUMP " -d --mcpu=" + std::string(GetParam().name) + " " + path);
-  }
-  static std::string output(const std::string& command) {
-    std::string text;
-    FILE* const pipe = popen(command.c_str(), "r");
-    std::array<char, 4096> part;
-    while (const size_t n = fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
-    EXPECT_EQ(pclose(pipe), 0) << command;
-    return text;
   }
   static int number(const std::string& notes, const std::string& key) {
     std::smatch match;

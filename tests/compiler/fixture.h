@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -71,6 +73,22 @@ class CompilerTest : public testing::Test {
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+inline int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+// What a command prints.
+inline std::string output(const std::string& command) {
+  std::string text;
+  FILE* const pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> part;
+  while (const size_t n = fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
+  EXPECT_EQ(pclose(pipe), 0) << command;
+  return text;
 }
 
 }  // namespace weft::test

@@ -6,6 +6,7 @@ namespace weft {
 namespace {
 
 using test::contains;
+using test::count;
 
 class GpuTest : public test::CompilerTest {
  protected:
@@ -34,12 +35,6 @@ class GpuTest : public test::CompilerTest {
   std::string ptx(const std::string& source, const std::string& options = {}) {
     const Image image = gpuImage(source, options);
     return {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()};
-  }
-  static int count(const std::string& text, const std::string& part) {
-    int found = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-      ++found;
-    return found;
   }
   std::string complaint(const std::string& source, const std::string& options = {}) {
     const auto result = compiler().build(gpuRequest(source, options));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t local_alignment = 128;
 
-constexpr uint32_t warp_size = 32, max_warps = 32;
+constexpr uint32_t warp_size = 32, max_warps = 32, max_barriers = 16;
 
 struct WorkItem {
   std::array<uint32_t, 3> id{};
@@ -41,6 +41,13 @@ struct Warp {
   std::vector<Asking> asking;
 };
 
+// A barrier of some warps. Each comes once all its items have.
+struct NamedBarrier {
+  std::array<uint32_t, max_warps> items{};
+  uint32_t warps = 0;
+  std::vector<WorkItem> parked;
+};
+
 // The group that a thread runs. A fiber runs one item after the other; the first time one of them
 // waits, the fiber is that item's and the next item begins on another.
 struct Group {
@@ -50,6 +57,7 @@ struct Group {
   WorkItem item{};                                 // the running one
   std::vector<WorkItem> waiting, ready, resuming;  // at a barrier; who may go on
   std::array<Warp, max_warps> warps;
+  std::array<NamedBarrier, max_barriers> barriers;
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<Fiber*> idle;
   std::byte* local = nullptr;
@@ -176,6 +184,23 @@ uint32_t ballot(uint32_t members, bool holds) {
   return lanes;
 }
 
+// PTX's barrier.sync with a count.
+void meetWarps(uint32_t number, uint32_t threads) {
+  // 0 is the whole group's.
+  if (number == 0 || number >= max_barriers || threads == 0 || threads % warp_size != 0) abort();
+  NamedBarrier& barrier = group.barriers[number];
+  const uint32_t warp = group.item.linear / warp_size;
+  const uint32_t members = std::min(warp_size, group.items - warp * warp_size);
+  if (++barrier.items[warp] == members) ++barrier.warps;
+  if (barrier.warps * warp_size == threads) {
+    group.ready.insert(group.ready.end(), barrier.parked.begin(), barrier.parked.end());
+    barrier = {};
+    return;
+  }
+  barrier.parked.push_back(group.item);
+  group.item.fiber->leave();
+}
+
 uint32_t whoIsHere(const void* place) {
   Warp& warp = group.warps[group.item.linear / warp_size];
   const uint32_t lane = group.item.linear % warp_size;
@@ -261,6 +286,10 @@ WEFT_SIMT uint32_t weft_simt_vote_ballot_sync(uint32_t members, uint8_t holds) {
   return weft::software::ballot(members, holds & 1);
 }
 WEFT_SIMT void weft_simt_bar_warp_sync(uint32_t members) { weft::software::exchange(members, 0); }
+WEFT_SIMT void weft_simt_barrier_sync_cnt(uint32_t number, uint32_t threads) {
+  weft::software::meetWarps(number, threads);
+}
+WEFT_SIMT void weft_simt_nanosleep(uint32_t) {}
 WEFT_SIMT [[gnu::noinline]] uint32_t weft_simt_activemask() {
   return weft::software::whoIsHere(__builtin_return_address(0));
 }
