@@ -22,6 +22,7 @@ inline constexpr const char* gpu_language_extensions[] = {
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
     "cl_khr_expect_assume",
+    "cl_khr_work_group_uniform_arithmetic",
     "cl_ext_cxx_for_opencl",
     "cl_khr_mipmap_image",
     "cl_khr_mipmap_image_writes",

@@ -116,6 +116,33 @@ DEFINE_GROUP(half, -INFINITY, INFINITY)
 DEFINE_GROUP(float, -INFINITY, INFINITY)
 DEFINE_GROUP(double, -INFINITY, INFINITY)
 
+// cl_khr_work_group_uniform_arithmetic.
+#define DEFINE_BITS(T)     \
+  DEFINE_FOLDS(T, mul, 1)  \
+  DEFINE_FOLDS(T, and, ~0) \
+  DEFINE_FOLDS(T, or, 0)   \
+  DEFINE_FOLDS(T, xor, 0)
+DEFINE_BITS(int)
+DEFINE_BITS(uint)
+DEFINE_BITS(long)
+DEFINE_BITS(ulong)
+DEFINE_FOLDS(half, mul, 1)
+DEFINE_FOLDS(float, mul, 1)
+DEFINE_FOLDS(double, mul, 1)
+
+// Of truth values, of which one bit is enough.
+#define DEFINE_LOGICAL(fold, name)                            \
+  OVERLOAD int __weft_own_work_group_##fold##_logical_##name(int x) { \
+    return __weft_own_work_group_##fold##_##name(x != 0) & 1; \
+  }
+#define DEFINE_LOGICALS(name)          \
+  DEFINE_LOGICAL(reduce, name)         \
+  DEFINE_LOGICAL(scan_inclusive, name) \
+  DEFINE_LOGICAL(scan_exclusive, name)
+DEFINE_LOGICALS(and)
+DEFINE_LOGICALS(or)
+DEFINE_LOGICALS(xor)
+
 OVERLOAD int __weft_own_work_group_all(int predicate) {
   return __weft_own_work_group_reduce_min(predicate != 0 ? 1 : 0);
 }
