@@ -168,11 +168,13 @@ void limitGroups(const GpuKernel& kernel, const KernelInfo& info) {
                     llvm::MDString::get(context, "maxntidx"), llvm::ValueAsMetadata::get(items)}));
 }
 
-// One access to memory is faster than several, where that cannot tell them apart: costs of vectors
-// are not what NVIDIA's GPUs have them for.
-void keepVectorLoads(llvm::PassInstrumentationCallbacks& callbacks) {
-  callbacks.registerShouldRunOptionalPassCallback(
-      [](llvm::StringRef pass, llvm::Any) { return pass != "VectorCombinePass"; });
+// Of LLVM's passes, one copies what comes before a call into both branches of a condition before
+// it, barriers too: work-items that part there meet no more. Another makes several accesses to
+// memory of one, by costs of vectors that are not NVIDIA's GPUs'.
+void leavePassesOut(llvm::PassInstrumentationCallbacks& callbacks, bool is_nvptx) {
+  callbacks.registerShouldRunOptionalPassCallback([=](llvm::StringRef pass, llvm::Any) {
+    return pass != "CallSiteSplittingPass" && !(is_nvptx && pass == "VectorCombinePass");
+  });
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
@@ -181,7 +183,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = fully;
   llvm::PassInstrumentationCallbacks callbacks;
-  if (machine.getTargetTriple().isNVPTX()) keepVectorLoads(callbacks);
+  leavePassesOut(callbacks, machine.getTargetTriple().isNVPTX());
   Analyses analyses(machine, tuning, &callbacks);
   machine.registerPassBuilderCallbacks(analyses.builder);
   // The target has hardly any vector instructions, and cannot select some of those it might. What
