@@ -1,11 +1,13 @@
 #include "compiler/gpu/ptx.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
 #include <llvm/IR/ReplaceConstant.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
 
 namespace weft::compiler {
 namespace {
@@ -60,6 +62,19 @@ void dropImpossibleCasts(llvm::Module& module) {
       instruction.replaceAllUsesWith(llvm::Constant::getNullValue(instruction.getType()));
       instruction.eraseFromParent();
     }
+}
+
+void lowerPrivateAtomics(llvm::Module& module) {
+  const auto isPrivate = [](const llvm::Value* pointer) {
+    return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
+  };
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+        if (isPrivate(update->getPointerOperand())) llvm::lowerAtomicRMWInst(update);
+      } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+        if (isPrivate(exchange->getPointerOperand())) llvm::lowerAtomicCmpXchgInst(exchange);
+      }
 }
 
 std::string shiftUpperHalves(std::string_view ptx) {

@@ -20,6 +20,10 @@ void defineRegisters(llvm::Module& module);
 // of to_local() of a global pointer, and not used. LLVM has no code for such a cast, and gives up.
 void dropImpossibleCasts(llvm::Module& module);
 
+// Plain operations in place of atomic ones on what a work-item owns: those change something else,
+// since NVIDIA's GPUs have them for memory that is shared alone.
+void lowerPrivateAtomics(llvm::Module& module);
+
 // PTX whose upper halves of 64 bits are taken by a shift, as NVIDIA's own front end does it, not by
 // the move of a pair, as LLVM does. With the move that compiler takes `upper(a * b) * c` for
 // `a * upper(b * c)`.

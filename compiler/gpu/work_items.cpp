@@ -243,15 +243,20 @@ void fence(llvm::Instruction& operation, Sides sides) {
   after.CreateIntrinsic(Intrinsic::nvvm_membar_gl, {}, {});
 }
 
+// Updates that are volatile, as what Clang's atomic functions take is, keep their generic pointers
+// where LLVM finds out what they point to: slower on local memory, and on what a work-item owns
+// NVIDIA's GPUs do something else.
 void relax(llvm::Instruction& instruction) {
   constexpr auto relaxed = llvm::AtomicOrdering::Monotonic;
   if (auto* rmw = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
     fence(*rmw, sidesOf(rmw->getOrdering()));
     rmw->setOrdering(relaxed);
+    rmw->setVolatile(false);
   } else if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
     fence(*exchange, sidesOf(exchange->getMergedOrdering()));
     exchange->setSuccessOrdering(relaxed);
     exchange->setFailureOrdering(relaxed);
+    exchange->setVolatile(false);
   } else if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && load->isAtomic()) {
     const bool strict = load->getOrdering() == llvm::AtomicOrdering::SequentiallyConsistent;
     fence(*load, {strict, llvm::isAcquireOrStronger(load->getOrdering())});

@@ -280,6 +280,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
       exactMagnitudes(*gpu.module);
       defineRegisters(*gpu.module);
       dropImpossibleCasts(*gpu.module);
+      lowerPrivateAtomics(*gpu.module);
     }
   }
   for (const GpuKernel& kernel : gpu.kernels)

@@ -4,6 +4,7 @@
 namespace weft {
 namespace {
 
+using test::contains;
 using test::count;
 
 class GpuAtomicsTest : public test::CompilerTest {
@@ -20,6 +21,23 @@ class GpuAtomicsTest : public test::CompilerTest {
     return {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()};
   }
 };
+
+// Clang's atomic functions take pointers to volatile.
+TEST_F(GpuAtomicsTest, KnowLocalMemory) {
+  const std::string text = ptx("kernel void f(local atomic_int* a) { atomic_fetch_add(a, 2); }");
+  EXPECT_TRUE(contains(text, "atom.shared.add")) << text;
+}
+
+TEST_F(GpuAtomicsTest, ArePlainOnWhatAWorkItemOwns) {
+  const std::string text =
+      ptx("kernel void f(global int* out) {\n"
+          "  int own = out[1], old = 3;\n"
+          "  atomic_fetch_add((volatile atomic_int*)&own, 2);\n"
+          "  atomic_compare_exchange_strong((volatile atomic_int*)&own, &old, 4);\n"
+          "  out[0] = own;\n"
+          "}");
+  EXPECT_FALSE(contains(text, "atom.")) << text;
+}
 
 // The first work-item's sum is known not to change, which LLVM makes something of.
 TEST_F(GpuAtomicsTest, TakeNoBarriersAlong) {
