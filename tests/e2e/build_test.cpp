@@ -14,10 +14,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr char most_seconds[] = "120";  // no program of the tests takes so long on a busy machine
+#ifdef __SANITIZE_ADDRESS__
+constexpr char most_mib[] = "1024";  // the sanitizer keeps a quarter of a GiB that was given back
+#else
+constexpr char most_mib[] = "512";
+#endif
 
 // Before the compiler's process starts: programs that never end compiling are ended soon.
 const bool limited = setenv("WEFT_COMPILER_TIMEOUT", most_seconds, 0) == 0 &&
-                     setenv("WEFT_COMPILER_MEMORY_MB", "512", 0) == 0;
+                     setenv("WEFT_COMPILER_MEMORY_MB", most_mib, 0) == 0;
 
 class Builds : public Programs {
  protected:
