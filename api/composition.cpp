@@ -12,6 +12,7 @@
 #include "backends/level_zero/backend.h"
 #include "compiler/client/binaries.h"
 #include "compiler/client/client.h"
+#include "profiling/trace_writer.h"
 #include "scheduler/unified_device.h"
 
 namespace weft::api {
@@ -24,6 +25,7 @@ bool gpusFirst() {
 }
 
 Platform* makePlatform() {
+  profiling::TraceWriter::startFromEnvironment();
   installDispatch();
   std::vector<std::unique_ptr<port::Backend>> backends;
   backends.push_back(cpu::makeBackend());

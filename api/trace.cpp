@@ -2,6 +2,10 @@
 
 #include <cstdio>
 
+#include "api/entry.h"
+#include "profiling/clock.h"
+#include "profiling/trace_writer.h"
+
 namespace weft::api {
 namespace {
 
@@ -14,20 +18,27 @@ std::string hexadecimal(const void* pointer) {
   return text;
 }
 
-// "... prettyName() [with auto function = clFinish; ...]" -> "clFinish"
-std::string_view functionName(std::string_view pretty) {
-  constexpr std::string_view before = "function = ";
-  const size_t found = pretty.find(before);
-  if (found == std::string_view::npos) return pretty;
-  pretty.remove_prefix(found + before.size());
-  pretty = pretty.substr(0, pretty.find_first_of(";]"));
-  return pretty.substr(pretty.find_last_of("&:") + 1);
-}
-
 }  // namespace
 
-TraceLine::TraceLine(std::string_view pretty) : text_("weft: ") {
-  text_.append(functionName(pretty)).append("(");
+CallTrace callTrace() noexcept {
+  if (trace_enabled) return CallTrace::printed;
+  return profiling::TraceWriter::isRequested() ? CallTrace::recorded : CallTrace::none;
+}
+
+uint64_t beginCall() noexcept { return profiling::now(); }
+
+void recordCall(std::string_view function, uint64_t began, cl_int code) noexcept {
+  auto* const writer = profiling::TraceWriter::active();
+  if (!writer) return;
+  profiling::trace::CallRecord record;
+  record.began = began;
+  record.ended = profiling::now();
+  record.code = code;
+  writer->write(record, function);
+}
+
+TraceLine::TraceLine(std::string_view function) : text_("weft: ") {
+  text_.append(function).append("(");
 }
 
 void TraceLine::separate() {

@@ -1,11 +1,13 @@
-// The trace of API calls (WEFT_TRACE_API=1): entry points that print their name, arguments and
-// result around the real ones. They stand in a dispatch table of their own (api/dispatch.cpp), so
-// that a call that is not traced costs nothing.
+// The trace of API calls: entry points around the real ones that print their name, arguments and
+// result (WEFT_TRACE_API=1), or record name, result and time (WEFT_TRACE, docs/tracing.md). They
+// stand in dispatch tables of their own (api/dispatch.cpp), so that a call that is not traced costs
+// nothing.
 #pragma once
 
 #include <CL/cl.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -14,11 +16,14 @@
 
 namespace weft::api {
 
+enum class CallTrace : uint8_t { none, printed, recorded };
+// Of this process, by its environment.
+CallTrace callTrace() noexcept;
+
 // One line of the trace: "weft: clFinish(0x55d0) = 0  12.3 us".
 class TraceLine {
  public:
-  // `pretty` is what the compiler calls a template whose argument is the entry point.
-  explicit TraceLine(std::string_view pretty);
+  explicit TraceLine(std::string_view function);
 
   void argument(const char* text);
   void argument(const void* pointer);
@@ -47,25 +52,56 @@ class TraceLine {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-template <auto function>
-constexpr std::string_view prettyName() {
-  return __PRETTY_FUNCTION__;
+// Of what the compiler calls a template whose argument is the entry point:
+// "... prettyName() [with auto function = clFinish; ...]" -> "clFinish"
+constexpr std::string_view functionName(std::string_view pretty) {
+  constexpr std::string_view before = "function = ";
+  const size_t found = pretty.find(before);
+  if (found == std::string_view::npos) return pretty;
+  pretty.remove_prefix(found + before.size());
+  pretty = pretty.substr(0, pretty.find_first_of(";]"));
+  return pretty.substr(pretty.find_last_of("&:") + 1);
 }
+
+template <auto function>
+constexpr std::string_view nameOf() {
+  return functionName(__PRETTY_FUNCTION__);
+}
+
+// When a call begins, and that it has ended.
+uint64_t beginCall() noexcept;
+void recordCall(std::string_view function, uint64_t began, cl_int code) noexcept;
 
 template <auto function, class Signature = decltype(function)>
 struct Traced;
 
 template <auto function, class R, class... A>
 struct Traced<function, R(CL_API_CALL*)(A...)> {
-  static R CL_API_CALL call(A... arguments) noexcept {
-    TraceLine line(prettyName<function>());
+  static R CL_API_CALL printed(A... arguments) noexcept {
+    TraceLine line(nameOf<function>());
     (line.argument(arguments), ...);
     if constexpr (std::is_void_v<R>) {
       function(arguments...);
       line.print();
     } else {
-      const R result = finish(line, arguments...);
+      cl_int code = CL_SUCCESS;
+      const R result = call(code, arguments...);
+      if constexpr (!std::is_same_v<R, cl_int>) line.result(result);
+      if constexpr (hasCode()) line.code(code);
       line.print();
+      return result;
+    }
+  }
+
+  static R CL_API_CALL recorded(A... arguments) noexcept {
+    const uint64_t began = beginCall();
+    cl_int code = CL_SUCCESS;
+    if constexpr (std::is_void_v<R>) {
+      function(arguments...);
+      recordCall(nameOf<function>(), began, code);
+    } else {
+      const R result = call(code, arguments...);
+      recordCall(nameOf<function>(), began, code);
       return result;
     }
   }
@@ -79,36 +115,34 @@ struct Traced<function, R(CL_API_CALL*)(A...)> {
     else
       return std::is_same_v<std::tuple_element_t<count - 1, Arguments>, cl_int*>;
   }
+  static constexpr bool hasCode() {
+    return std::is_same_v<R, cl_int> || endsInCode<sizeof...(A)>();
+  }
 
-  static R finish(TraceLine& line, A... arguments) {
+  static R call(cl_int& code, A... arguments) {
     if constexpr (std::is_same_v<R, cl_int>) {
-      const R result = function(arguments...);
-      line.code(result);
-      return result;
+      return code = function(arguments...);
     } else if constexpr (endsInCode<sizeof...(A)>()) {
       // The caller may not want the code; the trace does.
       Arguments all(arguments...);
-      cl_int code = CL_SUCCESS;
       cl_int*& out = std::get<sizeof...(A) - 1>(all);
       cl_int* const wanted = std::exchange(out, &code);
       const R result = std::apply(function, all);
       if (wanted) *wanted = code;
-      line.result(result);
-      line.code(code);
       return result;
     } else {
-      const R result = function(arguments...);
-      line.result(result);
-      return result;
+      return function(arguments...);
     }
   }
 };
 
 // The entry point for a dispatch table, traced or as it is.
-template <bool traced, auto function>
+template <CallTrace trace, auto function>
 constexpr auto entry() {
-  if constexpr (traced)
-    return &Traced<function>::call;
+  if constexpr (trace == CallTrace::printed)
+    return &Traced<function>::printed;
+  else if constexpr (trace == CallTrace::recorded)
+    return &Traced<function>::recorded;
   else
     return function;
 }

@@ -9,6 +9,7 @@
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
 #include "scheduler/step.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 namespace {
@@ -34,6 +35,8 @@ constexpr std::pair<cl_command_type, const char*> command_names[] = {
     {CL_COMMAND_MAP_IMAGE, "an image map"},
     {CL_COMMAND_UNMAP_MEM_OBJECT, "an unmap"},
     {CL_COMMAND_MIGRATE_MEM_OBJECTS, "a migration"},
+    {CL_COMMAND_MARKER, "a marker"},
+    {CL_COMMAND_BARRIER, "a barrier"},
     {CL_COMMAND_SVM_FREE, "a release of shared memory"},
     {CL_COMMAND_SVM_MEMCPY, "a copy of shared memory"},
     {CL_COMMAND_SVM_MEMFILL, "a fill of shared memory"},
@@ -65,7 +68,8 @@ Command::Command(Queue& queue, cl_command_type type)
       space_(queue.device().capabilities().memory_space),
       in_queue_stream_(true),
       resolved_(queue.context().singleSpace()) {
-  if (queue.profiling()) times_.queued.store(profiling::now(), std::memory_order_relaxed);
+  if (queue.profiling() || tracing::on())
+    times_.queued.store(profiling::now(), std::memory_order_relaxed);
 }
 
 Command::Command(Context& context, Device& device, bool resolved)
@@ -75,7 +79,9 @@ Command::Command(Context& context, Device& device, bool resolved)
       stream_(&State::of(context).transferStream(device)),
       space_(device.capabilities().memory_space),
       in_queue_stream_(false),
-      resolved_(resolved) {}
+      resolved_(resolved) {
+  if (tracing::on()) times_.queued.store(profiling::now(), std::memory_order_relaxed);
+}
 
 // Making a stream may fail, and nothing has changed then.
 void Command::runOn(Device& device) {
@@ -244,11 +250,13 @@ void Command::settle(const Access& access, bool lost, bool done) noexcept {
   if (late && done && access.rows) residency.write(*access.rows, space());
 }
 
-std::string Command::what() const {
+const char* nameOf(cl_command_type type) noexcept {
   for (const auto& [type_of_name, name] : command_names)
-    if (type_of_name == type()) return name;
+    if (type_of_name == type) return name;
   return "a command";
 }
+
+std::string Command::what() const { return nameOf(type()); }
 
 // "errinfo is a pointer to a null-terminated string that describes the error."
 void Command::report(cl_int status, const char* why) const noexcept {
@@ -266,7 +274,7 @@ void Command::report(cl_int status, const char* why) const noexcept {
 void Command::start() noexcept {
   step::point();
   const bool has_work = !std::holds_alternative<std::monostate>(work);
-  timed = isMeasured();
+  timed = isMeasured() || tracing::on();
   const uint64_t now = timed || !has_work ? profiling::now() : 0;
   times_.submitted.store(now, std::memory_order_relaxed);
   advance(CL_SUBMITTED);

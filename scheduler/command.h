@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/memory.h"
+#include "profiling/trace_records.h"
 #include "scheduler/event.h"
 #include "scheduler/queue.h"
 
@@ -110,6 +111,9 @@ class Command : public Event, protected port::Operation {
   }
   // For messages.
   virtual std::string what() const;
+  // For a recording of the process.
+  virtual std::string traceName() const { return what(); }
+  virtual void describe(profiling::trace::CommandRecord&) const noexcept {}
   // Markers and barriers have their own place in an out-of-order queue.
   virtual Queue::Ordering ordering() const { return Queue::Ordering::command; }
 
@@ -162,6 +166,7 @@ class Command : public Event, protected port::Operation {
   bool lostItsInput() const noexcept;
   void requireInput() noexcept;
 
+  void record(cl_int status) noexcept override;
   void settle(cl_int status) noexcept override;
   void notified() noexcept override;
   void started(port::Nanoseconds when) noexcept override;
@@ -254,6 +259,9 @@ class Command : public Event, protected port::Operation {
   bool event_wanted_ = true;
   cl_int failure_ = CL_SUCCESS;
 };
+
+// "a kernel", "a buffer copy", ...
+const char* nameOf(cl_command_type type) noexcept;
 
 // Appends what a command does to `rows` of an object's storage.
 void appendRows(AccessList& list, MemObject& object, const ByteRows& rows, bool reads, bool writes);

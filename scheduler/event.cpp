@@ -11,6 +11,7 @@
 #include "scheduler/queue.h"
 #include "scheduler/state.h"
 #include "scheduler/step.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 namespace {
@@ -93,6 +94,7 @@ Edge& Event::newEdge() {
 
 void Event::waitFor(Event& dependency, bool carries_failure) {
   step::point();
+  if (carries_failure && tracing::on()) tracing::noteDependency(*this, dependency);
   if (dependency.done()) {
     if (carries_failure && dependency.status() < 0)
       dependency_failed_.store(true, std::memory_order_release);
@@ -197,6 +199,7 @@ void Event::advance(cl_int status) noexcept {
 void Event::complete(cl_int status) noexcept {
   const RuntimeScope scope;
   step::point();
+  if (tracing::on()) record(status);
   settle(status);
   finalize(status);
   step::point();
@@ -284,7 +287,9 @@ void Event::fireCallbacks(cl_int status) noexcept {
 }
 
 UserEvent::UserEvent(const Ref<Context>& context)
-    : Event(*context, nullptr, CL_COMMAND_USER, CL_SUBMITTED) {}
+    : Event(*context, nullptr, CL_COMMAND_USER, CL_SUBMITTED) {
+  if (tracing::on()) times_.queued.store(profiling::now(), std::memory_order_relaxed);
+}
 
 void UserEvent::setStatus(cl_int status) {
   require(!status_set_.exchange(true), CL_INVALID_OPERATION, "the status was already set");

@@ -90,8 +90,9 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   virtual void ready() noexcept = 0;
   // Instead, when one has failed.
   virtual void refused() noexcept { complete(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST); }
-  // Before the status becomes final: enter what became of the memory; then give up memory objects
-  // and arguments.
+  // Before the status becomes final: leave a record where the process is recorded; enter what
+  // became of the memory; then give up memory objects and arguments.
+  virtual void record(cl_int) noexcept {}
   virtual void settle(cl_int) noexcept {}
   virtual void finalize(cl_int) noexcept {}
   // After the waiters were told.
@@ -187,6 +188,7 @@ class UserEvent final : public Event {
 
  private:
   void ready() noexcept override {}
+  void record(cl_int status) noexcept override;
   void onLastHandleReleased() noexcept override;
 
   std::atomic<bool> status_set_{false};

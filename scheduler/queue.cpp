@@ -8,6 +8,7 @@
 #include "scheduler/enqueue.h"
 #include "scheduler/state.h"
 #include "scheduler/step.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 
@@ -27,6 +28,7 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
   // Not first while the ticket lock is held.
   for (const Ref<Device>& member : device_->members()) State::of(*context_).transferStream(*member);
   State::of(*context_).queues().with([&](auto& queues) { queues.push_back(this); });
+  tracing::noteQueue(*this);
 }
 
 Ref<Event> Queue::order(Command& command, Ordering ordering, bool has_wait_list) {

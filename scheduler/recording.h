@@ -22,6 +22,8 @@ class RecordedWork : public Object {
     std::vector<port::MemoryPart> moved;
   };
 
+  virtual cl_command_type type() const = 0;
+  virtual std::string what() const = 0;
   virtual void accesses(AccessList& list) const = 0;
   virtual port::Operation::Work make(Device& device, Room& room) const = 0;
   // Does it touch shared virtual memory? Then noteMoves() has to be called before each time that
@@ -39,6 +41,16 @@ class RecordedWorkOf final : public RecordedWork {
  public:
   explicit RecordedWorkOf(W work) : work_(std::move(work)) {}
 
+  cl_command_type type() const override {
+    if constexpr (std::is_same_v<W, CopyWork> || std::is_same_v<W, FillWork>) return work_.type();
+    if constexpr (std::is_same_v<W, SvmCopyWork>) return CL_COMMAND_SVM_MEMCPY;
+    if constexpr (std::is_same_v<W, SvmFillWork>) return CL_COMMAND_SVM_MEMFILL;
+    return CL_COMMAND_NDRANGE_KERNEL;
+  }
+  std::string what() const override {
+    if constexpr (std::is_same_v<W, LaunchWork>) return "kernel " + work_.info().name;
+    return nameOf(type());
+  }
   void accesses(AccessList& list) const override { work_.accesses(list); }
   port::Operation::Work make(Device& device, Room& room) const override {
     const port::MemorySpace space = device.capabilities().memory_space;

@@ -9,6 +9,7 @@
 #include "scheduler/knowledge.h"
 #include "scheduler/next_step.h"
 #include "scheduler/state.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 namespace {
@@ -47,6 +48,7 @@ Replay::~Replay() = default;
 bool Replay::prepare(Device& device, uint64_t evictions) {
   if (prepared_ && evictions == evictions_) return operations_ > 0;
   prepared_ = false;
+  device_ = &device;
   operations_ = 0;
   for (uint32_t i = 0; i < recording_.size(); ++i) {
     Node& node = nodes_[i];
@@ -64,7 +66,9 @@ void Replay::noteMoves(const Device& device) {
     recording_.work(i)->noteMoves(device, nodes_[i].work, nodes_[i].room);
 }
 
-void Replay::run(port::Operation& whole, port::Stream& stream, bool in_order) noexcept {
+void Replay::run(const Event& command, port::Operation& whole, port::Stream& stream,
+                 bool in_order) noexcept {
+  command_ = &command;
   whole_ = &whole;
   stream_ = &stream;
   in_order_ = in_order;
@@ -121,6 +125,7 @@ void Replay::started(port::Nanoseconds when) noexcept {
 void Replay::finished(Node& node, port::OperationStatus status, port::Nanoseconds start,
                       port::Nanoseconds ended) noexcept {
   constexpr auto relaxed = std::memory_order_relaxed;
+  if (tracing::on()) record(node, status, start, ended);
   noteFailure(status);
   for (auto seen = first_start_.load(relaxed); start < seen;)
     if (first_start_.compare_exchange_weak(seen, start, relaxed)) break;
@@ -130,6 +135,29 @@ void Replay::finished(Node& node, port::OperationStatus status, port::Nanosecond
     arrive(1);
   else
     end(node);
+}
+
+void Replay::record(const Node& node, port::OperationStatus status, port::Nanoseconds start,
+                    port::Nanoseconds ended) const noexcept {
+  const RecordedWork& work = *recording_.work(node.index);
+  tracing::CommandRecord record;
+  record.command = tracing::idOf(&node);
+  record.parent = tracing::idOf(command_);
+  record.queue = tracing::idOf(command_->queue());
+  record.device = tracing::idOf(device_);
+  record.queued = command_->times().submitted.load(std::memory_order_relaxed);
+  record.submitted = record.queued;
+  record.started = start;
+  record.ended = ended;
+  record.completed = profiling::now();
+  record.type = work.type();
+  record.status = status < 0 ? status : CL_COMPLETE;
+  tracing::describe(node.work, record);
+  try {
+    tracing::write(record, work.what());
+  } catch (const std::bad_alloc&) {  // there is no memory for its name
+    tracing::write(record, {});
+  }
 }
 
 // The first that is more than what was given up.
@@ -246,7 +274,7 @@ class ReplayCommand final : public NextStep {
   void submitTo(port::Stream& stream) noexcept override {
     begun_ = true;
     if (part_.whole) part_.whole->begin();
-    replay_->run(*this, stream, !queue()->outOfOrder());
+    replay_->run(*this, *this, stream, !queue()->outOfOrder());
   }
 
   void finalize(cl_int status) noexcept override {

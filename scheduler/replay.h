@@ -23,9 +23,10 @@ class Replay {
   bool prepare(Device& device, uint64_t evictions);
   // Before each run: has the launches bring what they touch of managed memory and the host has.
   void noteMoves(const Device& device);
-  // Runs the operations; `whole` is told as if it were the one operation. The replay may be used
-  // again, or be gone, when that is called.
-  void run(port::Operation& whole, port::Stream& stream, bool in_order) noexcept;
+  // Runs the operations; `whole`, which is that command's, is told as if it were the one operation.
+  // The replay may be used again, or be gone, when that is called.
+  void run(const Event& command, port::Operation& whole, port::Stream& stream,
+           bool in_order) noexcept;
   // Once it has run: did all of it run, and fail only because some of what its kernels enqueued had
   // to be given up?
   bool wasOnlyGivenUp() const noexcept;
@@ -41,14 +42,18 @@ class Replay {
   void noteFailure(port::OperationStatus status) noexcept;
   void end(Node& first) noexcept;
   void arrive(uint32_t count) noexcept;
+  void record(const Node& node, port::OperationStatus status, port::Nanoseconds start,
+              port::Nanoseconds ended) const noexcept;
 
   const Recording& recording_;
   std::unique_ptr<Node[]> nodes_;
-  uint32_t operations_ = 0;  // nodes that have something to run
+  uint32_t operations_ = 0;         // nodes that have something to run
+  const Device* device_ = nullptr;  // for which they were made
   bool prepared_ = false;
   uint64_t evictions_ = 0;
 
   // --- while it runs ---
+  const Event* command_ = nullptr;
   port::Operation* whole_ = nullptr;
   port::Stream* stream_ = nullptr;
   bool in_order_ = false;

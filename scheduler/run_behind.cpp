@@ -11,6 +11,7 @@
 #include "core/reaper.h"
 #include "scheduler/command.h"
 #include "scheduler/state.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 
@@ -70,6 +71,7 @@ void Command::goBehind(Command& earlier, bool carries_failure) {
 
 // Failure comes with `ahead_`, not with the edge.
 void Command::addAhead(Command& earlier, bool carries_failure) {
+  if (carries_failure && tracing::on()) tracing::noteDependency(*this, earlier);
   if (!ahead_) ahead_ = std::make_unique<Ahead>();
   ahead_->commands.push_back({Ref<Command>(&earlier), carries_failure});
   waitForSubmission(earlier);

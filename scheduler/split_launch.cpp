@@ -9,6 +9,7 @@
 #include "scheduler/knowledge.h"
 #include "scheduler/launch_command.h"
 #include "scheduler/state.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 namespace {
@@ -59,6 +60,7 @@ class Part final : public LaunchCommand {
   }
   bool isAwaited() const override { return true; }
   bool endIsWanted() const override;
+  void describe(tracing::CommandRecord& record) const noexcept override;
   void submitTo(port::Stream& stream) noexcept override;
   port::GroupBox box() const override { return division_->split().box(slice_); }
   Code code() const override {
@@ -92,6 +94,9 @@ class SplitLaunch final : public Command, public PartedCommand {
   }
 
   bool hasParts() const override { return true; }
+  std::string what() const override {
+    return division_ ? "kernel " + division_->kernel()->info().name : Command::what();
+  }
   // Somebody waits for its end, or for those of its parts, as what is not submitted ahead does.
   bool endIsWanted() const override { return !ahead_ || Command::endIsWanted(); }
   // A part was, or never will be.
@@ -179,6 +184,10 @@ void Part::submitTo(port::Stream& stream) noexcept {
 }
 
 bool Part::endIsWanted() const { return whole_->endIsWanted(); }
+
+void Part::describe(tracing::CommandRecord& record) const noexcept {
+  record.parent = tracing::idOf(static_cast<const Event*>(whole_.get()));
+}
 
 // Commands that are placed meanwhile go by that.
 void Part::expect(uint64_t now) noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/knowledge.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 
@@ -10,6 +11,7 @@ State::State(Context& context) {
   for (const Ref<Device>& device : context.allDevices()) {
     devices_.push_back(std::make_unique<PerDevice>());
     devices_.back()->device = device.get();
+    tracing::noteDevice(*device);
     balances_ |= !device->members().empty();
     const port::Capabilities& c = device->capabilities();
     const auto tickets = tickets_.lock();

@@ -3,6 +3,7 @@
 #include "scheduler/knowledge.h"
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
+#include "scheduler/tracing.h"
 
 namespace weft {
 
@@ -80,6 +81,14 @@ void TransferCommand::measure() noexcept {
                                           end_ - begin_, static_cast<double>(ended - began));
   } catch (const std::bad_alloc&) {  // the next one is measured
   }
+}
+
+void TransferCommand::describe(profiling::trace::CommandRecord& record) const noexcept {
+  const State& state = State::of(context());
+  record.flags |= profiling::trace::flag_transfer;
+  record.source = tracing::idOf(state.owner(source_));
+  record.target = tracing::idOf(state.owner(target_));
+  record.bytes = end_ - begin_;
 }
 
 std::string TransferCommand::what() const {

@@ -33,6 +33,8 @@ class TransferCommand final : public Command {
   void settle(cl_int status) noexcept override;
   void finalize(cl_int) noexcept override { object_ = nullptr; }
   std::string what() const override;
+  std::string traceName() const override { return "transfer"; }
+  void describe(profiling::trace::CommandRecord& record) const noexcept override;
   void count() noexcept;
   void measure() noexcept;
 
