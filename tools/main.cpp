@@ -13,6 +13,7 @@
 #include "tools/perf.h"
 #include "tools/simulate.h"
 #include "tools/topology.h"
+#include "tools/trace/trace.h"
 
 namespace {
 
@@ -63,6 +64,21 @@ CLI::App* addExplain(CLI::App& app, explain::Options& options) {
   return command;
 }
 
+CLI::App* addTrace(CLI::App& app, trace::Options& options) {
+  CLI::App* command = app.add_subcommand(
+      "trace", "Runs a program and says what its commands did and what they waited for");
+  command->add_option("program", options.program, "behind --, with its arguments");
+  command->footer("Example: weft trace --report report.html -- program --flag");
+  command->add_option("-o,--output", options.json, "a trace that Perfetto opens, JSON");
+  command->add_option("--report", options.report, "tables and a timeline, one HTML file");
+  command->add_option("--keep", options.keep, "a folder in which the recordings stay");
+  command->add_option("--read", options.read, "a folder of recordings, in place of a program")
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--limit", options.limit_mib, "of what a process records, MiB")
+      ->check(CLI::PositiveNumber);
+  return command;
+}
+
 int runCommand(int argc, char** argv) {
   CLI::App app{"Weft: OpenCL on every processor of the machine at once", "weft"};
   app.require_subcommand(1);
@@ -105,12 +121,16 @@ int runCommand(int argc, char** argv) {
           "with --unknown: by what part speeds are estimated too high and too low, in turns")
       ->check(CLI::Range(0.0, 0.99));
 
+  trace::Options trace_options;
+  const CLI::App* trace_command = addTrace(app, trace_options);
+
   CLI11_PARSE(app, argc, argv);
   if (perf_commands.chosen()) return perf_commands.run();
   if (*simulate_command) return simulate::run(simulate_options);
   useOwnLibrary();
   if (*demo_command) return demo::run(demo_options, argv);
   if (*explain_command) return explain::run(explain_options);
+  if (*trace_command) return trace::run(trace_options);
   if (*topology) return showTopology(topology_form);
   if (*info_command) return showInfo();
   return 1;

@@ -192,8 +192,13 @@ class ChromeTrace {
 
 void writeChromeTrace(std::ostream& out, const std::vector<TracedProcess>& processes) {
   ChromeTrace trace(out);
-  // Times start with the first process, so that they stay exact.
-  const uint64_t origin = processes.empty() ? 0 : processes.front().began;
+  // Times are counted from the first of all, so that they stay exact and none is negative: the call
+  // that began to record began before that.
+  uint64_t origin = ~uint64_t{0};
+  for (const TracedProcess& process : processes) {
+    origin = std::min(origin, process.began);
+    if (!process.calls.empty()) origin = std::min(origin, process.calls.front().record.began);
+  }
   for (const TracedProcess& process : processes) trace.add(process, origin, processes.size());
   trace.finish();
 }

@@ -6,9 +6,8 @@ namespace weft::tools::trace {
 namespace {
 
 template <class Sizes>
-std::string product(const Sizes& sizes) {
+std::string product(const Sizes& sizes, int dimensions) {
   std::string text = std::to_string(sizes[0]);
-  const int dimensions = sizes[2] > 1 ? 3 : sizes[1] > 1 ? 2 : 1;
   for (int i = 1; i < dimensions; ++i) text += " x " + std::to_string(sizes[i]);
   return text;
 }
@@ -38,7 +37,8 @@ std::string deviceName(const profiling::TracedProcess& process, size_t device) {
 
 std::string range(const profiling::trace::CommandRecord& record) {
   if (record.groups == 0) return {};
-  return product(record.global) + " in groups of " + product(record.local);
+  const int dimensions = record.global[2] > 1 ? 3 : record.global[1] > 1 ? 2 : 1;
+  return product(record.global, dimensions) + " in groups of " + product(record.local, dimensions);
 }
 
 }  // namespace weft::tools::trace

@@ -140,7 +140,7 @@ class ProcessReport {
   void addThread(Json& lanes, size_t thread) {
     Json spans = Json::array();
     for (const TracedCall& call : process_.calls)
-      if (call.thread == thread && call.record.began >= summary_.begin)
+      if (call.thread == thread && call.record.ended > summary_.begin)
         add(spans, call.record.began, call.record.ended - call.record.began, call.name,
             call.record.code < 0 ? "failed with " + std::to_string(call.record.code) : "");
     if (!spans.empty())
@@ -154,7 +154,9 @@ class ProcessReport {
       ++left_out_;
       return;
     }
-    row.push_back({begin - summary_.begin, time, indexOf(name), indexOf(note)});
+    // A call may have begun before the first command.
+    row.push_back(
+        {static_cast<int64_t>(begin - summary_.begin), time, indexOf(name), indexOf(note)});
   }
 
   std::string noteOf(const TracedCommand& command) const {

@@ -31,7 +31,7 @@ void printDevices(const TracedProcess& process, const TraceSummary& summary) {
   const uint64_t whole = summary.end - summary.begin;
   fmt::print("\n{:<40} {:>9} {:>7} {:>9} {:>37}\n", "", "", "", "", "idle because");
   fmt::print("{:<40} {:>9} {:>7} {:>9} {:>9} {:>9} {:>9} {:>8} {:>6}\n", "device", "commands",
-             "busy", "in a row", "nothing", "depends", "moving", "starts", "done");
+             "busy", "at once", "nothing", "depends", "moving", "starts", "done");
   for (const DeviceSummary& device : summary.devices) {
     if (device.commands == 0) continue;
     const double at_once = device.busy == 0 ? 0 : double(device.running) / double(device.busy);
