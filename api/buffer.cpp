@@ -7,6 +7,7 @@
 #include "api/properties.h"
 #include "api/ranges.h"
 #include "api/tables.h"
+#include "scheduler/upload.h"
 
 namespace weft::api {
 namespace {
@@ -51,7 +52,14 @@ cl_mem makeBuffer(cl_context context, const cl_mem_properties* properties, cl_me
   // returned by clSVMAlloc and size is greater than the size passed to clSVMAlloc."
   require(fitsSvm(owner, flags, host_ptr, size), CL_INVALID_BUFFER_SIZE,
           "larger than the SVM allocation");
-  return give(make<Buffer>(Ref<Context>(&owner), flags, size, host_ptr, std::move(list)));
+  const Ref<Context> reference(&owner);
+  if (flags & CL_MEM_COPY_HOST_PTR && !(flags & CL_MEM_ALLOC_HOST_PTR))
+    if (Device* const device = deviceForContents(owner, size)) {
+      auto buffer =
+          make<Buffer>(reference, flags, size, host_ptr, list, MemObject::FirstContents::to_come);
+      if (upload(*buffer, host_ptr, *device)) return give(std::move(buffer));
+    }
+  return give(make<Buffer>(reference, flags, size, host_ptr, std::move(list)));
 }
 
 const cl_buffer_region& checkSubRegion(const Buffer& parent, cl_buffer_create_type type,

@@ -38,6 +38,22 @@ void writeFirstTouch(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * bytes));
 }
 
+// A new buffer with contents, which a command then copies.
+void createWithContents(benchmark::State& state) {
+  const cl::CommandQueue queue = runtime().queue();
+  std::vector<cl_uchar> host = pattern();
+  const cl::Buffer target = runtime().buffer(bytes);
+  for (auto _ : state) {
+    const cl::Buffer buffer(runtime().context, CL_MEM_COPY_HOST_PTR, bytes, host.data());
+    queue.enqueueCopyBuffer(buffer, target, 0, 0, bytes);
+    queue.finish();
+  }
+  std::vector<cl_uchar> result(bytes);
+  queue.enqueueReadBuffer(target, CL_TRUE, 0, bytes, result.data());
+  if (result != host) reportWrong(state);
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * bytes));
+}
+
 void readBuffer(benchmark::State& state) {
   const cl::CommandQueue queue = runtime().queue();
   const cl::Buffer buffer = runtime().buffer(bytes);
@@ -97,6 +113,7 @@ void readFourBytes(benchmark::State& state) {
 [[maybe_unused]] const Registered registered[] = {
     add("memory/write", writeBuffer)->Unit(benchmark::kMillisecond),
     add("memory/write_first_touch", writeFirstTouch)->Unit(benchmark::kMillisecond),
+    add("memory/create_with_contents", createWithContents)->Unit(benchmark::kMillisecond),
     add("memory/read", readBuffer)->Unit(benchmark::kMillisecond),
     add("memory/copy", copyBuffer)->Unit(benchmark::kMillisecond),
     add("memory/map", mapBuffer)->Unit(benchmark::kMillisecond),

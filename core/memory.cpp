@@ -1,5 +1,7 @@
 #include "core/memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -14,17 +16,22 @@ namespace {
 
 constexpr size_t host_alignment = 128;  // the largest OpenCL data type, long16
 constexpr size_t page_bytes = 4096;
+constexpr size_t huge_page_bytes = size_t(2) << 20;
 
 size_t wholePages(size_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-// Host memory for contexts none of whose devices lives in the host's memory space.
+// Host memory for contexts none of whose devices lives in the host's memory space. Where it is
+// large the system is asked for huge pages: a fault for each small one is what a new one costs.
 class HostMemory final : public port::Memory {
  public:
   explicit HostMemory(size_t bytes, size_t alignment = host_alignment)
       : share_(bytes), bytes_(bytes) {
+    const bool large = bytes >= 2 * huge_page_bytes;
+    if (large) alignment = std::max(alignment, huge_page_bytes);
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
     require(data_ != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    if (large) madvise(data_, rounded, MADV_HUGEPAGE);  // if not, small ones do
   }
   ~HostMemory() override { std::free(data_); }
   HostMemory(const HostMemory&) = delete;
@@ -263,7 +270,8 @@ MemObject::MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags
       svm_(context_->svm().find(host_ptr_)),
       own_storage_(std::make_unique<Storage>(
           *context_, size, host_ptr_,
-          flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ||
+          (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) &&
+           contents != FirstContents::to_come) ||
               contents == FirstContents::on_host,
           svm_ && context_->allShareMemory() ? Placement::in_place : Placement::by_space)),
       storage_(own_storage_.get()) {}
@@ -344,9 +352,10 @@ void MemObject::destroy() noexcept {
 }
 
 Buffer::Buffer(Ref<Context> context, cl_mem_flags flags, size_t size, void* host_ptr,
-               std::vector<cl_mem_properties> properties)
+               std::vector<cl_mem_properties> properties, FirstContents contents)
     : MemObject(std::move(context), CL_MEM_OBJECT_BUFFER, flags, size, host_ptr,
-                std::move(properties)) {
+                std::move(properties), contents) {
+  if (contents == FirstContents::to_come) return;
   if (flags & CL_MEM_COPY_HOST_PTR)
     std::memcpy(storage().in(port::host_space).host(), host_ptr, size);
   else if (this->context().singleSpace() || flags & CL_MEM_USE_HOST_PTR)

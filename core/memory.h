@@ -168,10 +168,11 @@ class MemObject : public HandleObject<_cl_mem> {
   // Called in reverse order of registration when the object is destroyed (specification 5.5.1).
   void addDestructorCallback(DestructorCallback callback, void* user);
 
- protected:
-  // Who says what a new object's bytes are.
-  enum class FirstContents : uint8_t { by_flags, on_host };
+  // Who says what a new object's bytes are; `to_come`: the caller brings them, before anybody else
+  // has the object.
+  enum class FirstContents : uint8_t { by_flags, on_host, to_come };
 
+ protected:
   MemObject(Ref<Context> context, cl_mem_object_type type, cl_mem_flags flags, size_t size,
             void* host_ptr, std::vector<cl_mem_properties> properties,
             FirstContents contents = FirstContents::by_flags);
@@ -212,7 +213,8 @@ class Buffer final : public MemObject {
   // Arguments are checked by api/. CL_MEM_COPY_HOST_PTR copies before returning. Throws
   // CL_MEM_OBJECT_ALLOCATION_FAILURE.
   Buffer(Ref<Context> context, cl_mem_flags flags, size_t size, void* host_ptr,
-         std::vector<cl_mem_properties> properties);
+         std::vector<cl_mem_properties> properties,
+         FirstContents contents = FirstContents::by_flags);
   // A sub-buffer: `flags` already has what it inherits (specification 5.2.3).
   Buffer(Ref<Buffer> parent, cl_mem_flags flags, size_t origin, size_t size);
 };
