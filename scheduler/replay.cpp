@@ -144,7 +144,7 @@ void Replay::record(const Node& node, port::OperationStatus status, port::Nanose
   record.command = tracing::idOf(&node);
   record.parent = tracing::idOf(command_);
   record.queue = tracing::idOf(command_->queue());
-  record.device = tracing::idOf(device_);
+  record.device = tracing::idOf(tracing::workerOf(device_));
   record.queued = command_->times().submitted.load(std::memory_order_relaxed);
   record.submitted = record.queued;
   record.started = start;

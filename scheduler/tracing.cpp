@@ -38,6 +38,10 @@ void noteDevice(const Device& device) noexcept {
   writer->write(record, capabilities.name);
 }
 
+const Device* workerOf(const Device* device) noexcept {
+  return device && !device->members().empty() ? device->members().front().get() : device;
+}
+
 void noteQueue(const Queue& queue) noexcept {
   TraceWriter* const writer = TraceWriter::active();
   if (!writer) return;
@@ -85,7 +89,7 @@ void Command::record(cl_int status) noexcept {
   tracing::CommandRecord record;
   record.command = tracing::idOf(static_cast<Event*>(this));
   record.queue = tracing::idOf(queue());
-  record.device = tracing::idOf(device_);
+  record.device = tracing::idOf(hasParts() ? device_ : tracing::workerOf(device_));
   record.queued = times_.queued.load(relaxed);
   record.submitted = times_.submitted.load(relaxed);
   record.started = times_.started.load(relaxed);

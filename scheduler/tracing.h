@@ -24,6 +24,8 @@ void noteDependency(const Event& command, const Event& other) noexcept;
 
 // What an operation does: bytes, or work-items and groups.
 void describe(const port::Operation::Work& work, CommandRecord& record) noexcept;
+// Who does what a device is told to, or has its memory: of a unified device its first member.
+const Device* workerOf(const Device* device) noexcept;
 inline uint64_t idOf(const void* object) noexcept { return reinterpret_cast<uint64_t>(object); }
 // Without what a sentence would have before it.
 std::string_view noun(std::string_view words) noexcept;

@@ -86,8 +86,8 @@ void TransferCommand::measure() noexcept {
 void TransferCommand::describe(profiling::trace::CommandRecord& record) const noexcept {
   const State& state = State::of(context());
   record.flags |= profiling::trace::flag_transfer;
-  record.source = tracing::idOf(state.owner(source_));
-  record.target = tracing::idOf(state.owner(target_));
+  record.source = tracing::idOf(tracing::workerOf(state.owner(source_)));
+  record.target = tracing::idOf(tracing::workerOf(state.owner(target_)));
   record.bytes = end_ - begin_;
 }
 
