@@ -1,5 +1,10 @@
 // Reading, writing, copying and mapping buffers: 64 MiB for the bandwidth, 4 bytes for the latency.
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstddef>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "bench/runtime.h"
@@ -83,6 +88,33 @@ void copyBuffer(benchmark::State& state) {
 }
 
 // The program reads every byte through the pointer that it gets.
+// The same without OpenCL: memcpy of one thread, or of one for each processor with its share.
+void hostCopy(benchmark::State& state, bool all) {
+  const std::vector<cl_uchar> from = pattern();
+  std::vector<cl_uchar> to(bytes);
+  const size_t threads = all ? std::max(1u, std::thread::hardware_concurrency()) : 1;
+  const size_t share = bytes / threads;
+  std::barrier<> turn(static_cast<std::ptrdiff_t>(threads + 1));
+  std::atomic<bool> stop{false};
+  std::vector<std::jthread> copiers;
+  for (size_t i = 0; i < threads; ++i)
+    copiers.emplace_back([&, begin = i * share, end = i + 1 == threads ? bytes : (i + 1) * share] {
+      for (turn.arrive_and_wait(); !stop; turn.arrive_and_wait()) {
+        std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+        turn.arrive_and_wait();
+      }
+    });
+  for (auto _ : state) {
+    turn.arrive_and_wait();
+    turn.arrive_and_wait();
+  }
+  stop = true;
+  turn.arrive_and_wait();
+  copiers.clear();
+  if (to != from) reportWrong(state);
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * bytes));
+}
+
 void mapBuffer(benchmark::State& state) {
   const cl::CommandQueue queue = runtime().queue();
   const cl::Buffer buffer = runtime().buffer(bytes);
@@ -116,6 +148,8 @@ void readFourBytes(benchmark::State& state) {
     add("memory/create_with_contents", createWithContents)->Unit(benchmark::kMillisecond),
     add("memory/read", readBuffer)->Unit(benchmark::kMillisecond),
     add("memory/copy", copyBuffer)->Unit(benchmark::kMillisecond),
+    add("memory/host/copy", hostCopy, false)->Unit(benchmark::kMillisecond),
+    add("memory/host/copy_by_all", hostCopy, true)->Unit(benchmark::kMillisecond),
     add("memory/map", mapBuffer)->Unit(benchmark::kMillisecond),
     add("memory/read_4_bytes", readFourBytes),
 };
