@@ -365,7 +365,7 @@ void Command::requireInput() noexcept {
 void Command::notified() noexcept {
   tell(close(followers_), status());
   ahead_ = nullptr;
-  if (place_ && queue()->outOfOrder()) static_cast<Join&>(*place_).arrive();
+  if (epoch_) epoch_->arrive();
 }
 
 // Row by row where they are few, else all between the first and the last byte, of which those

@@ -231,9 +231,9 @@ class Command : public Event, protected port::Operation {
   DeviceCounters* counters_;
   Device* device_;
   port::Stream* stream_;
-  // In an in-order queue that runs ahead: the command before, until that has ended. In an
-  // out-of-order one: the join that counts it.
+  // In an in-order queue that runs ahead: the command before, until that has ended.
   Ref<Event> place_;
+  Join* epoch_ = nullptr;  // in an out-of-order queue: expects the command, and lives until then
   // Who waits for this command to be submitted, if it leads, or else to end.
   std::atomic<Edge*> followers_{nullptr};
   // What this command is to be submitted behind, and then what it was, as long as that has not

@@ -178,7 +178,14 @@ bool Event::watched() const noexcept {
 
 void Event::releaseGuard() noexcept { dependencyDone(CL_COMPLETE, false); }
 
-void Event::holdAgain() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
+void Event::holdAgain(uint32_t guards) noexcept {
+  pending_.fetch_add(guards, std::memory_order_relaxed);
+}
+
+void Event::dropGuards(uint32_t guards) noexcept {
+  step::point();
+  pending_.fetch_sub(guards, std::memory_order_release);
+}
 
 void Event::dependencyDone(cl_int status, bool carries_failure) noexcept {
   step::point();

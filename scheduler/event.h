@@ -100,8 +100,10 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
 
   // Drops the guard that keeps a node from becoming ready while its edges are added.
   void releaseGuard() noexcept;
-  // Adds a guard again, from within ready(): the node is not ready after all.
-  void holdAgain() noexcept;
+  // Adds guards: from within ready(), when the node is not ready after all, or while one is held.
+  void holdAgain(uint32_t guards = 1) noexcept;
+  // Drops all but one of the guards at most.
+  void dropGuards(uint32_t guards) noexcept;
   // Of those it waited for when asked, the guard left out.
   uint32_t unfinishedDependencies() const noexcept {
     return pending_.load(std::memory_order_relaxed) - 1;

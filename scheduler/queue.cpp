@@ -12,7 +12,10 @@
 
 namespace weft {
 
-Join::Join(Context& context) : Event(context, nullptr, CL_COMMAND_MARKER, CL_QUEUED) {}
+Join::Join(Context& context, uint32_t ahead)
+    : Event(context, nullptr, CL_COMMAND_MARKER, CL_QUEUED), ahead_(ahead) {
+  holdAgain(ahead);
+}
 
 Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
              std::vector<cl_queue_properties> list)
@@ -50,7 +53,7 @@ Ref<Event> Queue::order(Command& command, Ordering ordering, bool has_wait_list)
   if (ordering == Ordering::barrier) tail->barrier = Ref<Event>(&command);
   if (!tail->epoch) tail->epoch = make<Join>(*context_);
   tail->epoch->expect();
-  command.place_ = tail->epoch;
+  command.epoch_ = tail->epoch.get();
   return nullptr;
 }
 

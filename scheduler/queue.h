@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/context.h"
@@ -16,21 +17,34 @@ namespace weft {
 class Command;
 struct DeviceCounters;
 
-// Completes when everything it expects has arrived and it was closed. Linear: no edges.
+// Completes when everything it expects has arrived and it was closed. Linear: no edges. It holds
+// guards for more than it will expect, so that only who arrives changes what it waits for: the
+// thread that enqueues and the one that completes commands do not hand that line to and fro.
+// expect() and close() are for one thread at a time.
 class Join final : public Event {
  public:
-  explicit Join(Context& context);
+  // `ahead`: for how many it has guards at a time.
+  explicit Join(Context& context, uint32_t ahead = uint32_t{1} << 30);
 
-  void expect() noexcept { holdAgain(); }
+  void expect() noexcept {
+    if (++expected_ == ahead_) renew();
+  }
+  // Of one that was expected. The join may be gone then: it lives until it was closed and the last
+  // one has arrived.
   void arrive() noexcept { releaseGuard(); }
   // Nothing more will be expected.
   void close() noexcept {
     retain();  // complete() gives up one reference
+    dropGuards(ahead_ - expected_);
     releaseGuard();
   }
 
  private:
+  void renew() noexcept { holdAgain(std::exchange(expected_, 0)); }
   void ready() noexcept override { complete(CL_COMPLETE); }
+
+  const uint32_t ahead_;
+  uint32_t expected_ = 0;
 };
 
 // A property of queues of unified devices: CL_QUEUE_SPLIT_POLICY_WEFT, a cl_split_policy_weft.

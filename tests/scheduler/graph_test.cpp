@@ -271,5 +271,22 @@ TEST_F(GraphTest, JoinCompletesWhenAllArrivedAndItWasClosed) {
   EXPECT_EQ(join->status(), CL_COMPLETE);
 }
 
+TEST_F(GraphTest, JoinExpectsAnyNumber) {
+  for (const int late : {0, 1, 7}) {
+    auto join = make<Join>(*context, 3);
+    for (int i = 0; i < 10; ++i) {
+      join->expect();
+      if (i >= late) join->arrive();
+    }
+    EXPECT_FALSE(join->done());
+    join->close();
+    for (int i = 0; i < late; ++i) {
+      EXPECT_FALSE(join->done());
+      join->arrive();
+    }
+    EXPECT_EQ(join->status(), CL_COMPLETE);
+  }
+}
+
 }  // namespace
 }  // namespace weft
