@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/guarded.h"
+#include "core/pool.h"
 #include "core/spin_lock.h"
 
 namespace weft {
@@ -23,7 +24,9 @@ class DeviceWork {
     ++own->commands;
     own->start = std::min(own->start, start);
     own->end = std::max(own->end, end);
-    if (own->commands != submitted_.load(std::memory_order_relaxed)) return;
+    // Who submits writes that count. When it was greater it still is.
+    if (own->commands >= own->seen) own->seen = submitted_.load(std::memory_order_relaxed);
+    if (own->commands != own->seen) return;
     own->before_ns += own->latest_ns();
     own->start = none, own->end = 0;
   }
@@ -42,12 +45,14 @@ class DeviceWork {
   struct State {
     uint64_t commands = 0, before_ns = 0;
     uint64_t start = none, end = 0;  // since it last had none
+    uint64_t seen = 0;               // of those that were submitted
 
     uint64_t latest_ns() const { return end > start ? end - start : 0; }
   };
 
-  std::atomic<uint64_t> submitted_{0};
-  Guarded<State, SpinLock> state_;
+  // In lines of their own: one is the enqueueing thread's, the other that of who ends commands.
+  alignas(pool::line_bytes) std::atomic<uint64_t> submitted_{0};
+  alignas(pool::line_bytes) Guarded<State, SpinLock> state_;
 };
 
 }  // namespace weft
