@@ -1,21 +1,28 @@
 #include "backends/cpu/stream.h"
 
-#include "core/pool.h"
-
 namespace weft::cpu {
+namespace {
+
+// The inbox of a stream whose token is out.
+port::Operation* taken() noexcept {
+  alignas(port::Operation) static constinit std::byte mark{};
+  return reinterpret_cast<port::Operation*>(&mark);
+}
+
+}  // namespace
 
 bool StreamCore::push(port::Operation& operation) noexcept {
   port::Operation* head = inbox_.load(std::memory_order_relaxed);
   do operation.next = head;
-  while (!inbox_.compare_exchange_weak(head, &operation, std::memory_order_release,
+  while (!inbox_.compare_exchange_weak(head, &operation, std::memory_order_acq_rel,
                                        std::memory_order_relaxed));
-  return pending_.fetch_add(1, std::memory_order_acq_rel) == 0;
+  return head == nullptr;
 }
 
 port::Operation& StreamCore::front() noexcept {
   if (!outbox_) {
-    port::Operation* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
-    while (newest) {
+    port::Operation* newest = inbox_.exchange(taken(), std::memory_order_acquire);
+    while (newest && newest != taken()) {
       port::Operation* older = newest->next;
       newest->next = outbox_;
       outbox_ = newest;
@@ -33,12 +40,15 @@ void StreamCore::pop() noexcept {
   if (outbox_) pool::prefetch(reinterpret_cast<const std::byte*>(outbox_) - before, all);
 }
 
-bool StreamCore::drop() noexcept { return pending_.fetch_sub(1, std::memory_order_acq_rel) != 1; }
+bool StreamCore::drop() noexcept {
+  if (outbox_) return true;
+  port::Operation* nothing = taken();
+  return !inbox_.compare_exchange_strong(nothing, nullptr, std::memory_order_release,
+                                         std::memory_order_relaxed);
+}
 
 void Stream::submit(port::Operation& operation) noexcept {
-  // After push() this stream may be gone, unless the token is ours: whoever has it cannot be
-  // through with every operation. (Holders run no more operations than have been counted, so the
-  // count inside push() is safe too.)
+  // After push() this stream may be gone, unless the token is ours.
   StreamCore& core = *core_;
   if (!core.push(operation)) return;
   core.retain();  // the token's reference

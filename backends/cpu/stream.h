@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "backends/cpu/executor.h"
+#include "core/pool.h"
 #include "core/ports/device.h"
 #include "core/ref.h"
 
@@ -23,10 +24,10 @@ class StreamCore final : public Object {
   // True when the caller has to make the stream ready.
   bool push(port::Operation& operation) noexcept;
 
-  // For the holder of the token, while push() counts exceed drop() counts.
+  // For the holder of the token, while there is an operation: at first, and when drop() says so.
   port::Operation& front() noexcept;
   void pop() noexcept;
-  // Counts an operation as dealt with. False: none is left, and the token is gone.
+  // What was popped has been dealt with. False: none is left, and the token is gone.
   bool drop() noexcept;
 
   Executor& executor;  // ends its workers, and with them every token, before it goes
@@ -38,9 +39,10 @@ class StreamCore final : public Object {
   std::atomic<bool> queued{false};
 
  private:
-  std::atomic<port::Operation*> inbox_{nullptr};  // newest first
-  port::Operation* outbox_ = nullptr;             // oldest first; the holder's
-  std::atomic<uint64_t> pending_{0};
+  port::Operation* outbox_ = nullptr;  // oldest first; the holder's
+  // Newest first, and at the end nullptr or a mark that says that the token is out. In a line of
+  // its own, which the holder comes by once for all that it finds there.
+  alignas(pool::line_bytes) std::atomic<port::Operation*> inbox_{nullptr};
 };
 
 class Stream final : public port::Stream {
