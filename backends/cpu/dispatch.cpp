@@ -122,6 +122,8 @@ void Executor::considerWaking(const Runner& runner) noexcept {
   if (!runner.executor) return;
   const bool tiny = runner.hot;
   if (ready_streams_.load(std::memory_order_relaxed) == 0 || !isAnyIdle()) return;
+  // Who takes the ticker's place away from it comes by the streams, too.
+  if (tiny && ticking_.load(std::memory_order_relaxed)) return;
   Worker* woken = shared_.with([&](Shared& shared) -> Worker* {
     if (!shared.first || shared.searcher || (tiny && shared.ticker) ||
         lingering_.load(std::memory_order_relaxed) != 0)
@@ -183,6 +185,13 @@ Executor::Drained Executor::drainOne(StreamCore& stream, Runner& runner, bool as
   // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete)
   execute(stream, operation, runner);
   return Drained::yielded;
+}
+
+void Executor::runOne(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept {
+  setHot(runner, isTiny(operation));
+  considerWaking(runner);
+  if (!runner.hot) ReleaseBatch::flush();
+  execute(stream, operation, runner);
 }
 
 void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noexcept {

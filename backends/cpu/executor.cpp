@@ -115,7 +115,9 @@ void Executor::work(Worker& worker) noexcept {
   const ReleaseBatch batch;
   for (;;) {
     const Task task = acquire(worker);
-    if (task.stream) {
+    if (task.operation) {
+      runOne(*task.stream, *task.operation, worker.runner);
+    } else if (task.stream) {
       drain(*task.stream, worker.runner, nullptr);
     } else if (task.job) {
       setHot(worker.runner, false);
@@ -128,7 +130,7 @@ void Executor::work(Worker& worker) noexcept {
 
 Executor::Task Executor::acquire(Worker& worker) noexcept {
   if (worker.runner.lingers)
-    if (Job* const job = linger(worker)) return {nullptr, job};
+    if (Job* const job = linger(worker)) return {nullptr, job, nullptr};
   worker.runner.lingers = false;
   bool spun = false;
   auto lock = shared_.lock();
@@ -178,12 +180,18 @@ Job* Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
 }
 
 Executor::Task Executor::takeTask(Shared& shared) noexcept {
-  if (StreamCore* stream = shared.first) {
+  StreamCore* const stream = shared.first;
+  if (!stream) return {nullptr, openJob(shared, nullptr), nullptr};
+  ++shared.taken;
+  // Where more follow, the stream waits on for whoever is free next.
+  port::Operation* const operation = stream->popSurplus();
+  if (!operation) {
     remove(shared, *stream);
-    ++shared.taken;
-    return {stream, nullptr};
+  } else if (stream != shared.last) {
+    unlink(shared, *stream);
+    link(shared, *stream);
   }
-  return {nullptr, openJob(shared, nullptr)};
+  return {stream, nullptr, operation};
 }
 
 void Executor::spin() noexcept {
@@ -265,6 +273,7 @@ bool Executor::wait(Worker& worker, const timespec* limit) noexcept {
 void Executor::countIdle(Shared& shared) noexcept {
   idle_workers_.store(unsigned(shared.sleepers.size()) + (shared.searcher ? 1 : 0),
                       std::memory_order_relaxed);
+  ticking_.store(shared.ticker != nullptr, std::memory_order_relaxed);
 }
 
 // The one that slept last is the warmest, unless it would share its PU with the guest.
@@ -325,18 +334,26 @@ void Executor::setHot(Runner& runner, bool hot) noexcept {
     hot_workers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Executor::append(Shared& shared, StreamCore& stream) noexcept {
+void Executor::link(Shared& shared, StreamCore& stream) noexcept {
   stream.previous = shared.last;
   stream.next = nullptr;
   (shared.last ? shared.last->next : shared.first) = &stream;
   shared.last = &stream;
+}
+
+void Executor::unlink(Shared& shared, StreamCore& stream) noexcept {
+  (stream.previous ? stream.previous->next : shared.first) = stream.next;
+  (stream.next ? stream.next->previous : shared.last) = stream.previous;
+}
+
+void Executor::append(Shared& shared, StreamCore& stream) noexcept {
+  link(shared, stream);
   stream.queued.store(true, std::memory_order_relaxed);
   ready_streams_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Executor::remove(Shared& shared, StreamCore& stream) noexcept {
-  (stream.previous ? stream.previous->next : shared.first) = stream.next;
-  (stream.next ? stream.next->previous : shared.last) = stream.previous;
+  unlink(shared, stream);
   stream.queued.store(false, std::memory_order_relaxed);
   ready_streams_.fetch_sub(1, std::memory_order_relaxed);
 }

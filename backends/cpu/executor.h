@@ -105,8 +105,9 @@ class Executor final : public Object {
   using Lock = Guarded<Shared, SpinLock>::Lock;
 
   struct Task {
-    StreamCore* stream = nullptr;
+    StreamCore* stream = nullptr;  // with its token, unless there is an operation
     Job* job = nullptr;
+    port::Operation* operation = nullptr;  // of the unordered stream, which stays in the list
   };
 
   // What a drain() came to.
@@ -138,12 +139,15 @@ class Executor final : public Object {
   static void rest(Lock& lock, Worker& spare) noexcept;
   void setHot(Runner& runner, bool hot) noexcept;
 
+  static void link(Shared& shared, StreamCore& stream) noexcept;
+  static void unlink(Shared& shared, StreamCore& stream) noexcept;
   void append(Shared& shared, StreamCore& stream) noexcept;
   void remove(Shared& shared, StreamCore& stream) noexcept;
   bool claim(StreamCore& stream) noexcept;
 
   Drained drain(StreamCore& stream, Runner& runner, const std::function<bool()>* done) noexcept;
   Drained drainOne(StreamCore& stream, Runner& runner, bool assisting) noexcept;
+  void runOne(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept;
   Job* joinJob(StreamCore& stream) noexcept;
   // Workers but for the spare ones.
   size_t width() const noexcept { return workers_.size() - most_spares; }
@@ -192,6 +196,7 @@ class Executor final : public Object {
   std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
+  std::atomic<bool> ticking_{false};    // there is a ticker
   std::atomic<Job*> offered_{nullptr};  // one of the jobs that may be joined
   std::atomic<unsigned> lingering_{0};
   std::atomic<size_t> guest_{Seat::none};  // the seat of the guest's PU

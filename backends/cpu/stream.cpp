@@ -40,6 +40,13 @@ void StreamCore::pop() noexcept {
   if (outbox_) pool::prefetch(reinterpret_cast<const std::byte*>(outbox_) - before, all);
 }
 
+port::Operation* StreamCore::popSurplus() noexcept {
+  if (order != port::Order::unordered || !outbox_ || !outbox_->next) return nullptr;
+  port::Operation* const operation = outbox_;
+  pop();
+  return operation;
+}
+
 bool StreamCore::drop() noexcept {
   if (outbox_) return true;
   port::Operation* nothing = taken();

@@ -1,7 +1,8 @@
 // A queue of operations of one device.
 //
 // A stream with something to run is in the executor's ready list, or one thread holds it (its
-// *token*, which comes with a reference). Only the holder takes operations out. The holder of an
+// *token*, which comes with a reference). Only the holder takes operations out, and of an unordered
+// stream in the list, under the executor's lock, whoever leaves one there. The holder of an
 // in-order stream keeps the token until the operation has finished; that of an unordered one gives
 // it back once it has taken one.
 #pragma once
@@ -27,6 +28,9 @@ class StreamCore final : public Object {
   // For the holder of the token, while there is an operation: at first, and when drop() says so.
   port::Operation& front() noexcept;
   void pop() noexcept;
+  // Without the token, of an unordered stream in the ready list, under the executor's lock: an
+  // operation, if that leaves another one for who takes the token.
+  port::Operation* popSurplus() noexcept;
   // What was popped has been dealt with. False: none is left, and the token is gone.
   bool drop() noexcept;
 
