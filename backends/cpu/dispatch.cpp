@@ -29,7 +29,8 @@ constexpr double minimum_piece_ns = 10'000;
 constexpr double maximum_piece_ns = 200'000;
 constexpr uint64_t pieces_per_worker = 8;
 constexpr double bytes_per_ns = 8;
-// How many tiny operations of one stream run before other streams have a turn.
+// How many tiny operations of one stream, or that each made the next one ready, run before other
+// streams have a turn.
 constexpr unsigned turn = 64;
 // How long an application thread spins when others run what it waits for.
 constexpr port::Nanoseconds assist_spin = 20'000;
@@ -155,6 +156,7 @@ Executor::Drained Executor::drain(StreamCore& stream, Runner& runner,
       stream.release();
       return Drained::idle;
     }
+    shareKept(runner);
     // A spare hands the stream on as soon as there is a worker again.
     const bool relieved = runner.spare && isAnyIdle();
     const bool yields =
@@ -192,6 +194,27 @@ void Executor::runOne(StreamCore& stream, port::Operation& operation, Runner& ru
   considerWaking(runner);
   if (!runner.hot) ReleaseBatch::flush();
   execute(stream, operation, runner);
+}
+
+// Only the first one.
+bool Executor::keep(StreamCore& stream, Runner& runner) noexcept {
+  if (!runner.ends || runner.kept) return false;
+  runner.kept = &stream;
+  return true;
+}
+
+// From now on what the operation's end makes ready is for all.
+void Executor::shareKept(Runner& runner) noexcept {
+  runner.ends = false;
+  if (StreamCore* const kept = std::exchange(runner.kept, nullptr)) ready(*kept);
+}
+
+// Unless others wait for their turn.
+StreamCore* Executor::takeKept(Runner& runner) noexcept {
+  if (!runner.kept) return nullptr;
+  const bool turn_over = !runner.hot || ++runner.kept_count % turn == 0;
+  if (turn_over && ready_streams_.load(std::memory_order_relaxed) != 0) shareKept(runner);
+  return std::exchange(runner.kept, nullptr);
 }
 
 void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noexcept {
@@ -257,9 +280,11 @@ bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& r
     call->function(call->user);
     setKernelFloatState();
   }
-  if (!outcome.taken_over)
-    operation.finished(outcome.status, start, outcome.end != 0 ? outcome.end : now());
-  return !outcome.taken_over;
+  if (outcome.taken_over) return false;
+  runner.ends = runner.executor && !runner.spare;
+  operation.finished(outcome.status, start, outcome.end != 0 ? outcome.end : now());
+  runner.ends = false;
+  return true;
 }
 
 Executor::Outcome Executor::runLaunch(StreamCore& stream, port::Operation& operation,

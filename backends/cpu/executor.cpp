@@ -129,6 +129,7 @@ void Executor::work(Worker& worker) noexcept {
 }
 
 Executor::Task Executor::acquire(Worker& worker) noexcept {
+  if (StreamCore* const kept = takeKept(worker.runner)) return {kept, nullptr, nullptr};
   if (worker.runner.lingers)
     if (Job* const job = linger(worker)) return {nullptr, job, nullptr};
   worker.runner.lingers = false;
@@ -365,13 +366,29 @@ void Executor::welcomeGuest() noexcept {
   if (guest_.load(std::memory_order_relaxed) != seat) guest_.store(seat, std::memory_order_relaxed);
 }
 
+void Executor::submit(StreamCore& stream, port::Operation& operation) noexcept {
+  // After push() the stream and this executor may be gone, unless the token is ours, or kept by
+  // this thread.
+  if (stream.push(operation)) {
+    stream.retain();  // the token's reference
+    ready(stream);
+  } else if (Runner* const own = Runner::worker(); own && own->kept == &stream) {
+    own->executor->shareKept(*own);
+  }
+}
+
 void Executor::ready(StreamCore& stream) noexcept {
-  const bool by_worker = Runner::workerOf() != nullptr;
+  Runner* const own = Runner::worker();
+  if (own && own->executor == this) {
+    if (keep(stream, *own)) return;
+    shareKept(*own);
+  }
+  const bool by_worker = own != nullptr;
   if (!by_worker) welcomeGuest();
   ready_by_caller_.store(!by_worker && !Runner::assists(), std::memory_order_relaxed);
   // Once the stream is in the list its operations may finish and its owner go. Workers are waited
   // for by dispose(); other threads need a reference.
-  const Ref<Executor> keep(Runner::workerOf() == this ? nullptr : this);
+  const Ref<Executor> alive(own && own->executor == this ? nullptr : this);
   Worker *woken = nullptr, *watchman = nullptr;
   {
     auto shared = shared_.lock();

@@ -7,6 +7,10 @@
 // be up; if that worker's operation turns out not to be tiny after all, the ticker finds the
 // stream, and gives up the references that the worker has kept back.
 //
+// A worker that ends an operation will be back before anybody else could be up. So it keeps the
+// first stream that becomes ready by that end, with no part in it for the list and the lock; all of
+// them are for everybody as soon as there is a second, or a second operation of it.
+//
 // Workers that took part in a job *linger*: they spin, all but one, to take part in the next one,
 // since programs often run one shared launch after the other. They find jobs through `offered_`,
 // without the lock; of the streams that become ready each is fetched by one of them. The PU of a
@@ -53,6 +57,7 @@ class Executor final : public Object {
   // Makes the first worker, so that a system that refuses threads is found out here. Throws.
   void start();
 
+  void submit(StreamCore& stream, port::Operation& operation) noexcept;
   // For the token's owner: hands the stream to whoever is free first.
   void ready(StreamCore& stream) noexcept;
   void assist(StreamCore& stream, const std::function<bool()>& done) noexcept;
@@ -144,6 +149,9 @@ class Executor final : public Object {
   void append(Shared& shared, StreamCore& stream) noexcept;
   void remove(Shared& shared, StreamCore& stream) noexcept;
   bool claim(StreamCore& stream) noexcept;
+  static bool keep(StreamCore& stream, Runner& runner) noexcept;
+  StreamCore* takeKept(Runner& runner) noexcept;
+  void shareKept(Runner& runner) noexcept;
 
   Drained drain(StreamCore& stream, Runner& runner, const std::function<bool()>* done) noexcept;
   Drained drainOne(StreamCore& stream, Runner& runner, bool assisting) noexcept;

@@ -279,9 +279,7 @@ void Family::go(Freed& freed) noexcept {
   Executor& executor = executor_;
   while (first) {
     Child& child = static_cast<Child&>(*std::exchange(first, first->after));
-    if (!stream->push(child)) continue;
-    stream->retain();  // the token's reference
-    executor.ready(*stream);
+    executor.submit(*stream, child);
   }
 }
 

@@ -76,6 +76,8 @@ Runner& Runner::current() {
 
 void Runner::adopt(Runner& runner) noexcept { adopted = &runner; }
 
+Runner* Runner::worker() noexcept { return adopted; }
+
 Executor* Runner::workerOf() noexcept { return adopted ? adopted->executor : nullptr; }
 
 bool isBoundWithin(const cpu_set_t& pus) noexcept {

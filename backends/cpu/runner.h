@@ -16,6 +16,7 @@ struct EnqueuedCommand;
 namespace weft::cpu {
 
 class Executor;
+class StreamCore;
 
 // Used by its thread alone.
 struct Runner {
@@ -23,6 +24,9 @@ struct Runner {
   bool hot = false;              // a worker in the middle of tiny operations
   bool lingers = false;          // a worker that has just taken part in a job
   bool spare = false;            // see Executor
+  bool ends = false;             // a worker that tells the end of an operation
+  StreamCore* kept = nullptr;    // what that has made ready, with its token
+  unsigned kept_count = 0;       // how many were kept
   size_t seat = 0;               // a worker's
   Scratch scratch;
   LaunchFrame frame;
@@ -34,6 +38,8 @@ struct Runner {
   static void adopt(Runner& runner) noexcept;
   // Is the calling thread one of an application that waits, and runs things meanwhile?
   static bool& assists() noexcept;
+  // A worker's, or nullptr.
+  static Runner* worker() noexcept;
   // The executor that the calling thread is a worker of, or nullptr.
   static Executor* workerOf() noexcept;
 };

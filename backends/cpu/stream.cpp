@@ -54,13 +54,7 @@ bool StreamCore::drop() noexcept {
                                          std::memory_order_relaxed);
 }
 
-void Stream::submit(port::Operation& operation) noexcept {
-  // After push() this stream may be gone, unless the token is ours.
-  StreamCore& core = *core_;
-  if (!core.push(operation)) return;
-  core.retain();  // the token's reference
-  core.executor.ready(core);
-}
+void Stream::submit(port::Operation& operation) noexcept { executor_->submit(*core_, operation); }
 
 void Stream::assist(const std::function<bool()>& done) noexcept {
   // done() may become true because the stream is no longer needed.

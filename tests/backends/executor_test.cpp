@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -265,6 +266,57 @@ TEST_F(ExecutorTest, NothingIsKeptForTheLengthOfAKernel) {
   EXPECT_FALSE(hangs.isFinished());
   set = 1;
   ASSERT_TRUE(gives.wait() && hangs.wait());
+}
+
+// What an operation's end makes ready runs where that one ran.
+TEST_F(ExecutorTest, AChainOfStreamsStaysOnItsWorker) {
+  constexpr size_t length = 200;  // more than one turn
+  for (const auto order : {port::Order::in_order, port::Order::unordered}) {
+    auto log = device->allocate(length * 8, 64);
+    std::vector<std::unique_ptr<port::Stream>> streams;
+    for (int i = 0; i < 3; ++i) streams.push_back(device->createStream(order));
+    std::vector<std::unique_ptr<TestLaunch>> launches;
+    std::vector<std::unique_ptr<TestOperation>> operations;
+    for (size_t i = 0; i < length; ++i) {
+      launches.push_back(std::make_unique<TestLaunch>(*module, kernelIndex("who"), 1));
+      launches.back()->value(0).memory(log.get(), i * 8);
+      operations.push_back(std::make_unique<TestOperation>(launches.back()->whole()));
+    }
+    for (size_t i = 0; i + 1 < length; ++i)
+      operations[i]->on_finished = [&, i] {
+        streams[(i + 1) % streams.size()]->submit(*operations[i + 1]);
+      };
+    streams[0]->submit(*operations[0]);
+    for (auto& operation : operations) ASSERT_TRUE(operation->wait());
+    const auto* const threads = reinterpret_cast<const uint64_t*>(log->host());
+    EXPECT_EQ(std::count(threads, threads + length, threads[0]), ptrdiff_t(length));
+  }
+}
+
+// Of two operations that an end makes ready neither waits for the other's end.
+TEST_F(ExecutorTest, WhatAnEndMakesReadyRunsSideBySide) {
+  if (units() < 2) GTEST_SKIP() << "one processor only";
+  auto flag = device->allocate(64, 64);
+  std::atomic_ref<uint32_t> set(*reinterpret_cast<uint32_t*>(flag->host()));
+  TestLaunch waiting(*module, kernelIndex("wait_flag"), 1),
+      setting(*module, kernelIndex("set_flag"), 1), tiny(*module, kernelIndex("empty"), 1);
+  waiting.memory(flag.get());
+  setting.memory(flag.get());
+  auto first = device->createStream(port::Order::in_order);
+  for (const auto order : {port::Order::in_order, port::Order::unordered}) {
+    auto one = device->createStream(order);
+    auto another = order == port::Order::in_order ? device->createStream(order) : nullptr;
+    for (int i = 0; i < 50; ++i) {
+      set = 0;
+      TestOperation ends(tiny.whole()), waits(waiting.whole()), sets(setting.whole());
+      ends.on_finished = [&] {
+        one->submit(waits);
+        (another ? another : one)->submit(sets);
+      };
+      first->submit(ends);
+      ASSERT_TRUE(ends.wait() && waits.wait() && sets.wait());
+    }
+  }
 }
 
 // As many kernels as there are threads wait for the one that has none.
