@@ -14,6 +14,8 @@ namespace weft::cpu {
 namespace {
 
 constexpr port::Nanoseconds spin_time = 50'000;
+// With references kept back. The next operation often comes sooner.
+constexpr port::Nanoseconds brief_spin_time = 5'000;
 constexpr port::Nanoseconds linger_time = 100'000;
 // A thread that enqueues something small and waits for it at once runs it itself, faster than it
 // could be handed over: so long it is left to that thread.
@@ -133,21 +135,18 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
   if (worker.runner.lingers)
     if (Job* const job = linger(worker)) return {nullptr, job, nullptr};
   worker.runner.lingers = false;
-  bool spun = false;
+  bool spun = false, looked = false;
   auto lock = shared_.lock();
   for (;;) {
     const Task task = takeTask(*lock);
     fetching_.store(false, std::memory_order_relaxed);
     const bool found = task.stream || task.job;
-    // Before others count on this worker: what ends may unload code.
-    if (!found && ReleaseBatch::holdsAny()) {
-      lock.native().unlock();
-      ReleaseBatch::flush();
-      lock.native().lock();
-      continue;
-    }
-    const bool searches = !found && !spun && (!lock->searcher || lock->searcher == &worker) &&
-                          lingering_.load(std::memory_order_relaxed) == 0;
+    const bool may_search = !found && !spun && (!lock->searcher || lock->searcher == &worker) &&
+                            lingering_.load(std::memory_order_relaxed) == 0;
+    // When nothing has come for a moment; and not while others count on this worker: what ends may
+    // unload code.
+    const bool gives_up = !found && (looked || !may_search) && ReleaseBatch::holdsAny();
+    const bool searches = may_search && !gives_up;
     if (searches != (lock->searcher == &worker)) {
       if (searches || lock->searcher == &worker) lock->searcher = searches ? &worker : nullptr;
       countIdle(*lock);
@@ -160,12 +159,19 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
       }
       return task;
     }
+    if (gives_up) {
+      lock.native().unlock();
+      ReleaseBatch::flush();
+      lock.native().lock();
+      continue;
+    }
     setHot(worker.runner, false);
     if (searches) {
       lock.native().unlock();
-      spin();
+      const bool briefly = ReleaseBatch::holdsAny();
+      spin(briefly ? brief_spin_time : spin_time);
       lock.native().lock();
-      spun = true;
+      (briefly ? looked : spun) = true;
     } else {
       spun = !sleep(lock, worker);
     }
@@ -195,8 +201,8 @@ Executor::Task Executor::takeTask(Shared& shared) noexcept {
   return {stream, nullptr, operation};
 }
 
-void Executor::spin() noexcept {
-  const port::Nanoseconds until = now() + spin_time;
+void Executor::spin(port::Nanoseconds time) noexcept {
+  const port::Nanoseconds until = now() + time;
   do {
     for (int i = 0; i < 16; ++i) {
       if (open_jobs_.load(std::memory_order_relaxed) != 0 || isForUs()) return;

@@ -125,7 +125,7 @@ class Executor final : public Object {
   Task takeTask(Shared& shared) noexcept;
   Job* linger(const Worker& worker) noexcept;
   static Job* openJob(Shared& shared, const StreamCore* of) noexcept;
-  void spin() noexcept;
+  void spin(port::Nanoseconds time) noexcept;
   bool isForUs() const noexcept;
   bool sleep(Lock& lock, Worker& worker) noexcept;
   static bool wait(Worker& worker, const timespec* limit) noexcept;
