@@ -34,6 +34,7 @@
 #include "backends/cpu/runner.h"
 #include "backends/cpu/sync.h"
 #include "core/guarded.h"
+#include "core/pool.h"
 #include "core/ports/device.h"
 #include "core/ref.h"
 #include "core/spin_lock.h"
@@ -188,7 +189,8 @@ class Executor final : public Object {
   // False when a worker did not end in time; then the executor has to stay.
   bool joinAll(const Worker* except) noexcept;
 
-  const Home home_;
+  // Not in the line of the references, which other devices' workers take.
+  alignas(pool::line_bytes) const Home home_;
   const port::Capabilities& capabilities_;
   const bool binds_;
   const std::vector<Seat> seats_;
@@ -196,12 +198,13 @@ class Executor final : public Object {
   cpu_set_t pus_{};                 // what threads that help the workers have to keep to
   const pid_t process_;
   std::vector<std::unique_ptr<Worker>> workers_;  // spare ones last
-  Guarded<Shared, SpinLock> shared_;
+  // What who looks for work reads all the time is not in the lines that change with each operation.
+  alignas(pool::line_bytes) Guarded<Shared, SpinLock> shared_;
   // Copies of what is in `shared_`, for looking at without the lock.
-  std::atomic<unsigned> ready_streams_{0};
+  alignas(pool::line_bytes) std::atomic<unsigned> ready_streams_{0};
   // The last of them was made ready by a thread that may be about to wait for it.
   std::atomic<bool> ready_by_caller_{false};
-  std::atomic<unsigned> open_jobs_{0};
+  alignas(pool::line_bytes) std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
   std::atomic<bool> ticking_{false};    // there is a ticker
