@@ -9,6 +9,14 @@ port::Operation* taken() noexcept {
   return reinterpret_cast<port::Operation*>(&mark);
 }
 
+// From the caches of whoever submitted it. Its end will need more than the operation: what that is
+// a part of.
+void fetch(const port::Operation& operation) noexcept {
+  constexpr ptrdiff_t before = 192;
+  constexpr size_t all = 768;
+  pool::prefetch(reinterpret_cast<const std::byte*>(&operation) - before, all);
+}
+
 }  // namespace
 
 bool StreamCore::push(port::Operation& operation) noexcept {
@@ -28,16 +36,14 @@ port::Operation& StreamCore::front() noexcept {
       outbox_ = newest;
       newest = older;
     }
+    fetch(*outbox_);
   }
   return *outbox_;
 }
 
 void StreamCore::pop() noexcept {
   outbox_ = outbox_->next;
-  // Its end will need more than the operation: what that is a part of.
-  constexpr ptrdiff_t before = 192;
-  constexpr size_t all = 768;
-  if (outbox_) pool::prefetch(reinterpret_cast<const std::byte*>(outbox_) - before, all);
+  if (outbox_) fetch(*outbox_);
 }
 
 port::Operation* StreamCore::popSurplus() noexcept {
