@@ -17,6 +17,7 @@
 #include "compiler/metadata/store_sizes.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/blocks.h"
+#include "compiler/passes/inverse_roots.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/lower_kernels.h"
@@ -65,6 +66,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   lowerLocalAtomics(module);
   if (llvm::Error error = inlineLateMath(module, machine)) return error;
   if (machine.getTargetTriple().isX86()) shareWideProducts(module);
+  estimateInverseRoots(module, machine);
   boundShiftAmounts(module);
   return llvm::Error::success();
 }
@@ -101,6 +103,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   if (!machine) return machine.takeError();
   if (image.target.kind != port::TargetKind::host_cpu)
     return makeGpuExecutable(module, **machine, options, image);
+  markInverseRoots(module);
   if (llvm::Error error = linkBuiltins(module)) return error;
   defineWorkGroupFunctions(module);
   markPrintf(module, image.kernels);
@@ -116,6 +119,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
                                    llvm::join(missing, ", "));
   nameBlockKernels(module);
   simplify(module, machine->get());
+  allowEstimates(module);
   forgetBlockFunctions(module);
   markLocalAtomics(module);
   readAccesses(module, image.kernels);
