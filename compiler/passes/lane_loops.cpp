@@ -208,11 +208,13 @@ void BlockLoops::run(llvm::ArrayRef<LaneBlock> blocks) {
     BasicBlock* other = nullptr;
     llvm::Value* next = builder_.CreateAdd(y, builder_.getInt64(block.rows), "", true, true);
     if (block.rows > 1) {
-      llvm::Value* suits = builder_.CreateICmpULE(next, local_size_[1]);
-      if (llvm::Value* more = emit_.suits(first, block)) suits = builder_.CreateAnd(suits, more);
-      BasicBlock* here = newBlock("rows");
+      BasicBlock *fit = newBlock("fit"), *here = newBlock("rows");
       other = newBlock("other");
-      builder_.CreateCondBr(suits, here, other);
+      builder_.CreateCondBr(builder_.CreateICmpULE(next, local_size_[1]), fit, other);
+      builder_.SetInsertPoint(fit);
+      // Asked only then: it takes as long as some vectors of a short row.
+      llvm::Value* suits = emit_.suits(first, block);
+      builder_.CreateCondBr(suits ? suits : builder_.getTrue(), here, other);
       builder_.SetInsertPoint(here);
     }
     emitBlock(block, division, first);
