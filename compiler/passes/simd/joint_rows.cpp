@@ -1,11 +1,13 @@
 #include "compiler/passes/simd/joint_rows.h"
-#include "compiler/passes/work_items.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
+
+#include "compiler/passes/simd/vector_report.h"
+#include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
 
@@ -15,7 +17,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr unsigned longest_chain = 12;  // instructions from the ids to a condition
+constexpr unsigned longest_chain = 12;                 // instructions from the ids to a condition
+constexpr uint64_t page = 4096, last_cache = 8 << 20;  // bytes
 
 bool isConnective(const Instruction& instruction) {
   if (!instruction.getType()->isIntegerTy(1)) return false;
@@ -189,8 +192,55 @@ Value* JointRows::compute(llvm::IRBuilder<>& builder, Function& function, Row& r
   return row[value] = builder.Insert(copy);
 }
 
-Function* JointRows::agreement(unsigned rows) const {
-  if (conditions_.empty() && steps_->narrowed().empty()) return nullptr;
+// Can the step between rows be computed before one is run? What is added in all rows is no part of
+// it.
+bool JointRows::hasKnownStep(const Value* address) const {
+  auto* instruction = llvm::dyn_cast<Instruction>(address);
+  return !instruction || llvm::all_of(instruction->operands(), [&](const llvm::Use& operand) {
+    if (differs(operand)) return hasKnownStep(operand);
+    return instruction->getOpcode() != Instruction::Mul || isKnownBefore(operand, longest_chain);
+  });
+}
+
+// One that writes elements side by side, the rows a step apart.
+const llvm::StoreInst* JointRows::findPassingStore() const {
+  for (const Instruction& instruction : llvm::instructions(lane_)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store || !differs(store) || !steps_->isStepped(store->getPointerOperand())) continue;
+    if (accessForm(*store, shapes_, /*masked=*/true) == AccessForm::vector &&
+        hasKnownStep(store->getPointerOperand()))
+      return store;
+  }
+  return nullptr;
+}
+
+// Memory beyond the caches is read ahead where it is passed through in order. Rows that share their
+// pages are in order one after the other, and not side by side; those that are parts of vectors are
+// nothing but their beginnings and ends.
+Value* JointRows::liesWell(llvm::IRBuilder<>& builder, Function& test, unsigned lanes) const {
+  const llvm::StoreInst* store = findPassingStore();
+  if (!store) return nullptr;
+  const llvm::DataLayout& layout = store->getDataLayout();
+  Value* bytes = builder.getInt64(
+      layout.getTypeStoreSize(store->getValueOperand()->getType()).getFixedValue());
+  for (unsigned d = 0; d < 3; ++d)
+    bytes = builder.CreateMul(bytes, test.getArg(parameters_.global_size + d));
+  Row row;
+  Value* step = steps_->step(builder, store->getPointerOperand(), [&](const Value* value) {
+    return compute(builder, test, row, value);
+  });
+  Value* distance = builder.CreateFreeze(
+      builder.CreateBinaryIntrinsic(llvm::Intrinsic::abs, step, builder.getFalse()));
+  Value* cached = builder.CreateICmpULE(bytes, builder.getInt64(last_cache));
+  Value* apart = builder.CreateICmpUGE(distance, builder.getInt64(page / 2));
+  Value* partial =
+      builder.CreateICmpULT(test.getArg(parameters_.row_length), builder.getInt64(lanes));
+  return builder.CreateOr(builder.CreateOr(cached, apart), partial);
+}
+
+Function* JointRows::agreement(unsigned rows, unsigned passing) const {
+  if (conditions_.empty() && steps_->narrowed().empty() && !(passing && findPassingStore()))
+    return nullptr;
   llvm::IRBuilder<> builder(lane_.getContext());
   Function* test = Function::Create(
       llvm::FunctionType::get(builder.getInt1Ty(), lane_.getFunctionType()->params(), false),
@@ -221,6 +271,8 @@ Function* JointRows::agreement(unsigned rows) const {
     Value* least = half(first);
     agree = builder.CreateAnd(agree, builder.CreateICmpSLE(least, half(last)));
   }
+  if (Value* well = passing ? liesWell(builder, *test, passing) : nullptr)
+    agree = builder.CreateAnd(agree, well);
   builder.CreateRet(agree);
   return test;
 }

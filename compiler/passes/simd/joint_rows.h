@@ -34,9 +34,10 @@ class JointRows {
 
   // The code of `rows` lanes: the parameters are those of the first.
   llvm::Function* join(unsigned rows) const;
-  // A function of the same parameters, and whether the rows from there on agree; null: they always
-  // do.
-  llvm::Function* agreement(unsigned rows) const;
+  // A function of the same parameters, and whether the rows from there on agree and, of code that
+  // only passes through memory (without loops; in vectors of `passing` lanes, of other code 0), lie
+  // so that this is fast; null: they always do.
+  llvm::Function* agreement(unsigned rows, unsigned passing) const;
 
  private:
   using Row = llvm::DenseMap<const llvm::Value*, llvm::Value*>;
@@ -50,6 +51,9 @@ class JointRows {
                 unsigned number) const;
   llvm::Value* compute(llvm::IRBuilder<>& builder, llvm::Function& function, Row& row,
                        const llvm::Value* value) const;
+  bool hasKnownStep(const llvm::Value* address) const;
+  const llvm::StoreInst* findPassingStore() const;
+  llvm::Value* liesWell(llvm::IRBuilder<>& builder, llvm::Function& test, unsigned lanes) const;
 
   llvm::Function& lane_;
   const LaneShapes& shapes_;

@@ -12,9 +12,10 @@ namespace weft::compiler {
 
 // By position, of a lane's function.
 struct RowParameters {
-  unsigned local_id;    // in dimension 1
-  unsigned lane;        // linear
-  unsigned row_length;  // local size in dimension 0
+  unsigned local_id;     // in dimension 1
+  unsigned lane;         // linear
+  unsigned row_length;   // local size in dimension 0
+  unsigned global_size;  // the first of three
 };
 
 class RowSteps {

@@ -392,7 +392,8 @@ class RegionVectoriser {
     const unsigned first = body_.firstHidden();
     if (outcomePerLane() || !uses_rows_) return;
     const JointRows joint(*lane_, code.shapes(),
-                          {first + env::local_id + 1, first + env::lane, first + env::local_size});
+                          {first + env::local_id + 1, first + env::lane, first + env::local_size,
+                           first + env::global_size});
     if (!joint.possible()) return;
     const RowCost cost = rowCost(*lane_, code.levels(), code.shapes(), joint, width());
     llvm::SmallVector<RowBlock, 2> blocks;
@@ -400,6 +401,8 @@ class RegionVectoriser {
     if (blocks.empty() && mode_ == Vectorising::always &&
         forced_rows * size(*lane_) <= most_instructions)
       blocks.push_back({forced_rows, {1}});
+    const bool passes =
+        mode_ != Vectorising::always && !between_barriers_ && code.levels().levels().size() == 1;
     for (const RowBlock& block : blocks) {
       Function* function = joint.join(block.rows);
       stayInside(*function, bounds.size());
@@ -407,7 +410,7 @@ class RegionVectoriser {
       joined.levels().shareMasks();
       VectorRows& rows = result.rows.emplace_back();
       rows.rows = block.rows;
-      rows.agreement = joint.agreement(block.rows);
+      rows.agreement = joint.agreement(block.rows, passes ? width() : 0);
       for (const unsigned vectors : block.vectors)
         addForm(rows, joined, vectors, bounds, code.shapes());
       function->eraseFromParent();

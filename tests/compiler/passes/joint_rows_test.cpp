@@ -125,6 +125,58 @@ TEST(JointRows, Product) {
     }
 }
 
+// Does the lowered code compare anything with that number?
+bool asksForBytes(const std::string& source, uint64_t bytes) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
+  std::vector<KernelInfo> infos = describeKernels(*module);
+  llvm::cantFail(
+      compiler::lowerKernels(*module, hostMachine(), infos, {true, Vectorising::automatic}));
+  for (const llvm::Function& function : *module)
+    for (const llvm::Instruction& i : llvm::instructions(function)) {
+      auto* number = llvm::isa<llvm::ICmpInst>(i)
+                         ? llvm::dyn_cast<llvm::ConstantInt>(i.getOperand(1))
+                         : nullptr;
+      if (number && number->getValue() == bytes) return true;
+    }
+  return false;
+}
+
+const char* const star = R"(
+  kernel void star(global const int* in, global int* out, int n, int height) {
+    const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    const int i = (z * height + y) * n + x;
+    if (x > 0 && x < n - 1 && y > 0 && y < height - 1)
+      out[i] = 2 * in[i] + in[i - 1] - in[i + 1] + in[i - n] - in[i + n];
+  })";
+
+// Where memory is passed through that the caches do not hold, rows of few pages run one by one; it
+// is asked when the kernel runs.
+TEST(JointRows, RowsThatShareTheirPages) {
+  if (hasMaskedVectors()) {
+    EXPECT_GE(rowsOf(star, "star"), 4u);
+    EXPECT_TRUE(asksForBytes(star, 8 << 20));
+    EXPECT_FALSE(asksForBytes(kernels, 8 << 20)) << "loops come back to what they access";
+  }
+  const Program automatic(star);
+  for (const auto& [n, height, depth] :
+       {std::array<int, 3>{40, 24, 2}, {160, 160, 90}, {1024, 40, 60}}) {
+    const auto size = static_cast<size_t>(n) * height * depth;
+    const std::vector<int> in = numbers(size, 2654435761u);
+    std::vector<int> out(size, -1), want(size, -1);
+    for (size_t i = 0; i < size; ++i) {
+      const auto x = static_cast<int>(i % n), y = static_cast<int>(i / n % height);
+      if (x > 0 && x < n - 1 && y > 0 && y < height - 1)
+        want[i] = 2 * in[i] + in[i - 1] - in[i + 1] + in[i - n] - in[i + n];
+    }
+    const auto side = [](int extent) { return static_cast<uint64_t>(extent); };
+    automatic.run("star", {3, {side(n), side(height), side(depth)}, {side(n) % 160 + 40, 8, 1}},
+                  {Program::buffer(in.data()), Program::buffer(out.data()), Program::value(n),
+                   Program::value(height)});
+    ASSERT_EQ(out, want) << n;
+  }
+}
+
 TEST(JointRows, EachDrawsItsOwnTickets) {
   constexpr int n = 48;
   const std::vector<int> a = numbers(n * n, 40503);
