@@ -12,6 +12,9 @@ namespace {
 // that are long enough for whole lines of memory, and some of them for what neighbours share.
 // Measured on CPUs and on NVIDIA's GPUs.
 constexpr uint64_t preferred_group_size = 256, preferred_row = 64, longest_row = 1024;
+// Rows of a launch that are no longer than this are taken whole where vectors do not go on in the
+// next row: then groups pass through memory in order, which is read ahead.
+constexpr uint64_t longest_whole_row = 256, whole_rows = 4;
 // Few enough to leave groups for every compute unit.
 constexpr uint64_t groups_per_unit = 4, least_group_size = 32;
 
@@ -82,9 +85,15 @@ void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
   uint64_t room = std::min<uint64_t>(useful, most);
   const bool turned = kernel.lane_dimension == 1;
   const int row = turned ? 1 : 0, other = turned ? 0 : 1;
+  const uint64_t length = record.global_size[row];
+  const bool whole = device.vectors_are_rows && kernel.lane_context_bytes == 0 &&
+                     length > preferred_row && length <= longest_whole_row &&
+                     whole_rows * length <= std::min<uint64_t>(most, longest_row) &&
+                     static_cast<double>(whole_rows * length) <= share;
+  if (whole) room = whole_rows * length;
   for (const int d : {row, other, 2}) {
     uint64_t limit = std::min<uint64_t>(room, device.max_work_item_sizes[d]);
-    if (d == row && record.work_dim > 1 && record.global_size[other] > 1)
+    if (d == row && !whole && record.work_dim > 1 && record.global_size[other] > 1)
       limit = std::min(limit, preferred_row);
     Extents extents{limit, limit, uniform};
     if (d == row) {

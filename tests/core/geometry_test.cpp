@@ -137,6 +137,27 @@ TEST(Geometry, RowsFillVectors) {
   }
 }
 
+// So that memory is passed through in order.
+TEST(Geometry, ShortRowsAreTakenWhole) {
+  port::Capabilities cpu = device();
+  cpu.vectors_are_rows = true;
+  cpu.preferred_work_group_multiple = 16;
+  KernelInfo kernel;
+  const auto chosen = [&](std::array<size_t, 3> global) {
+    const auto record = makeLaunchRecord({3, nullptr, global.data(), nullptr}, kernel, cpu);
+    return std::array{record.local_size[0], record.local_size[1], record.local_size[2]};
+  };
+  using Size = std::array<uint64_t, 3>;
+  EXPECT_EQ(chosen({160, 160, 160}), (Size{160, 4, 1}));
+  EXPECT_EQ(chosen({256, 128, 128}), (Size{256, 4, 1}));
+  EXPECT_EQ(chosen({512, 128, 128}), (Size{64, 4, 1}));
+  cpu.compute_units = 64;
+  EXPECT_LE(chosen({160, 40, 1})[0], 64u) << "too few groups for so many units";
+  cpu.compute_units = 1;
+  kernel.lane_context_bytes = 4;
+  EXPECT_LE(chosen({160, 160, 160})[0], 64u) << "what lanes keep over barriers";
+}
+
 TEST(Geometry, RequiredSizeIsUsedAndEnforced) {
   KernelInfo kernel;
   kernel.required_local_size = {8, 4, 1};
