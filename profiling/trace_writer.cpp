@@ -59,6 +59,7 @@ WEFT_THREAD_LOCAL constinit Cursor cursor;
 }  // namespace
 
 constinit std::atomic<TraceWriter*> TraceWriter::active_{nullptr};
+constinit std::atomic<const TraceWriter*> TraceWriter::parents_{nullptr};
 
 bool TraceWriter::isRequested() noexcept {
   const char* const folder = secure_getenv("WEFT_TRACE");
@@ -115,14 +116,19 @@ TraceWriter::TraceWriter(const std::string& folder, uint64_t limit)
 // The child has the parent's mapping, of a file in which the parent goes on. Only this thread of
 // the parent's is there.
 void TraceWriter::onFork() noexcept {
-  const TraceWriter* const parents = active();
-  if (!parents) return;
+  if (const TraceWriter* const parents = active())
+    parents_.store(parents, std::memory_order_relaxed);
   cursor = {};
+  stop();
+}
+
+void TraceWriter::resume() noexcept {
+  if (!parents_.load(std::memory_order_relaxed)) return;
+  const TraceWriter* const parents = parents_.exchange(nullptr, std::memory_order_relaxed);
+  if (!parents) return;
   try {
-    keep(std::unique_ptr<TraceWriter>(
-        new TraceWriter(parents->folder_, parents->limit_ * segment_bytes)));
-  } catch (...) {
-    stop();
+    start(parents->folder_, parents->limit_ * segment_bytes);
+  } catch (const std::exception&) {  // the parent's recording is there
   }
 }
 

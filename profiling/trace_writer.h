@@ -30,6 +30,9 @@ class TraceWriter {
   // Begins to record into a file of that folder, which is made if need be. At most `limit` bytes
   // are written, then records are only counted. Throws std::system_error.
   static void start(const std::string& folder, uint64_t limit);
+  // In a forked child, where nothing is recorded at first, since most children only start another
+  // program: begins to record as its parent did. Does nothing elsewhere.
+  static void resume() noexcept;
   // What comes now is not recorded. For tests: whoever has active() may still use it.
   static void stop() noexcept { active_.store(nullptr, std::memory_order_release); }
 
@@ -57,6 +60,7 @@ class TraceWriter {
   trace::FileHeader& header() noexcept;
 
   static std::atomic<TraceWriter*> active_;
+  static std::atomic<const TraceWriter*> parents_;  // in a forked child
 
   std::string folder_, path_;
   size_t limit_;  // segments

@@ -8,6 +8,7 @@
 namespace weft {
 
 State::State(Context& context) {
+  profiling::TraceWriter::resume();
   for (const Ref<Device>& device : context.allDevices()) {
     devices_.push_back(std::make_unique<PerDevice>());
     devices_.back()->device = device.get();

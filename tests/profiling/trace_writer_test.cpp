@@ -131,11 +131,24 @@ TEST_F(TraceWriterTest, AProcessThatDiesLeavesWhatItDid) {
   EXPECT_EQ(process.commands.size(), 1u);
 }
 
+TEST_F(TraceWriterTest, AForkedChildLeavesNothingUntilItUsesWeft) {
+  TraceWriter::start(folder, room);
+  TraceWriter::resume();  // nobody's child
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(readTraces(folder).size(), 1u);
+}
+
 TEST_F(TraceWriterTest, AForkedChildHasAFileOfItsOwn) {
   TraceWriter::start(folder, room);
   writeCommand(1, 1);
   const pid_t child = fork();
   if (child == 0) {
+    if (TraceWriter::active()) _exit(1);
+    TraceWriter::resume();
+    TraceWriter::resume();
     writeCommand(2, 2);
     writeCommand(3, 3);
     _exit(0);
