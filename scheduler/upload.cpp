@@ -47,9 +47,9 @@ bool isInHostMemory(const Device& device) {
 
 Device* deviceForContents(const Context& context, size_t size) {
   const auto& devices = context.allDevices();
-  if (size < least_bytes || std::ranges::any_of(devices, [](const Ref<Device>& device) {
-        return isInHostMemory(*device);
-      }))
+  if (size < least_bytes ||
+      std::ranges::any_of(
+          devices, [](const Ref<Device>& device) { return isInHostMemory(*device); }))
     return nullptr;
   for (const Ref<Device>& device : devices) {
     const port::Capabilities& capabilities = device->capabilities();
