@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -91,14 +92,15 @@ class Reader {
   }
 
   template <class R>
-  static bool parse(const RecordHead& head, std::string_view bytes, R& record, std::string& text) {
+  static bool parse(const RecordHead& head, std::span<const char> bytes, R& record,
+                    std::string& text) {
     if (bytes.size() < sizeof record + head.text) return false;
     std::memcpy(&record, bytes.data(), sizeof record);
-    text = bytes.substr(sizeof record, head.text);
+    text.assign(bytes.data() + sizeof record, head.text);
     return true;
   }
 
-  void take(const RecordHead& head, std::string_view bytes, size_t thread) {
+  void take(const RecordHead& head, std::span<const char> bytes, size_t thread) {
     std::string text;
     if (head.kind == Kind::device) {
       DeviceRecord record;

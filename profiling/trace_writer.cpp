@@ -26,6 +26,10 @@ using namespace trace;
 
 constexpr uint64_t usual_limit_mib = 1024;
 
+void tell(const std::exception& error) noexcept {
+  std::fprintf(stderr, "weft: nothing is recorded (WEFT_TRACE): %s\n", error.what());
+}
+
 [[noreturn]] void fail(const std::string& path) {
   throw std::system_error(errno, std::generic_category(), path);
 }
@@ -74,7 +78,7 @@ void TraceWriter::startFromEnvironment() noexcept {
   try {
     start(folder, (mib > 0 ? mib : usual_limit_mib) << 20);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "weft: nothing is recorded (WEFT_TRACE): %s\n", error.what());
+    tell(error);
   }
 }
 
@@ -128,7 +132,8 @@ void TraceWriter::resume() noexcept {
   if (!parents) return;
   try {
     start(parents->folder_, parents->limit_ * segment_bytes);
-  } catch (const std::exception&) {  // the parent's recording is there
+  } catch (const std::exception& error) {
+    tell(error);
   }
 }
 

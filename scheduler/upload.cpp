@@ -39,18 +39,15 @@ class Upload final : public Command {
   const std::byte* contents_;
 };
 
-bool isInHostMemory(const Device& device) {
-  return device.capabilities().memory_space == port::host_space;
+bool isInHostMemory(const Ref<Device>& device) {
+  return device->capabilities().memory_space == port::host_space;
 }
 
 }  // namespace
 
 Device* deviceForContents(const Context& context, size_t size) {
   const auto& devices = context.allDevices();
-  if (size < least_bytes ||
-      std::ranges::any_of(
-          devices, [](const Ref<Device>& device) { return isInHostMemory(*device); }))
-    return nullptr;
+  if (size < least_bytes || std::ranges::any_of(devices, isInHostMemory)) return nullptr;
   for (const Ref<Device>& device : devices) {
     const port::Capabilities& capabilities = device->capabilities();
     // It takes nobody's room, who would have to be moved away first.
@@ -64,7 +61,7 @@ Device* deviceForContents(const Context& context, size_t size) {
 }
 
 bool upload(Buffer& buffer, const void* contents, Device& device) {
-  Upload* const command = new Upload(buffer, contents, device);
+  auto* const command = new Upload(buffer, contents, device);
   command->retainUnshared();
   const Ref<Event> event = Ref<Event>::adopt(command);
   command->launch();
