@@ -10,9 +10,6 @@
 namespace weft::api {
 namespace {
 
-constexpr cl_mem_flags format_query_flags =
-    access_flags | host_ptr_flags | host_access_flags | CL_MEM_KERNEL_READ_AND_WRITE;
-
 bool hasHeight(const ImageShape& shape) {
   return shape.type == CL_MEM_OBJECT_IMAGE2D || shape.type == CL_MEM_OBJECT_IMAGE2D_ARRAY ||
          shape.type == CL_MEM_OBJECT_IMAGE3D;
@@ -160,7 +157,9 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags f
                                               cl_uint* num_image_formats) {
   return call([&] {
     Context& owner = toContext(context);
-    require((flags & ~format_query_flags) == 0 && isImageType(image_type), CL_INVALID_VALUE);
+    // An image itself is not made with that flag.
+    checkFlags(flags & ~cl_mem_flags{CL_MEM_KERNEL_READ_AND_WRITE});
+    require(isImageType(image_type), CL_INVALID_VALUE, "no type of an image");
     require(num_entries > 0 || !image_formats, CL_INVALID_VALUE);
     const auto list = supportedFormats(owner, flags, image_type);
     if (image_formats)

@@ -195,6 +195,14 @@ TEST_F(CreateImageTest, ListsFormats) {
   };
   EXPECT_EQ(ask(nullptr, 0, CL_MEM_OBJECT_IMAGE2D, 1), CL_INVALID_CONTEXT);
   EXPECT_EQ(ask(context, cl_mem_flags{1} << 40, CL_MEM_OBJECT_IMAGE2D, 1), CL_INVALID_VALUE);
+  // No image can be created with these, so there is no format for one.
+  EXPECT_EQ(ask(context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, CL_MEM_OBJECT_IMAGE2D, 1),
+            CL_INVALID_VALUE);
+  EXPECT_EQ(ask(context, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS, CL_MEM_OBJECT_IMAGE2D, 1),
+            CL_INVALID_VALUE);
+  EXPECT_EQ(
+      ask(context, CL_MEM_KERNEL_READ_AND_WRITE | CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 1),
+      CL_SUCCESS);
   EXPECT_EQ(ask(context, 0, CL_MEM_OBJECT_BUFFER, 1), CL_INVALID_VALUE);
   EXPECT_EQ(ask(context, 0, CL_MEM_OBJECT_IMAGE2D, 0), CL_INVALID_VALUE);
 }
