@@ -190,7 +190,7 @@ size_t WholeLaunch::choose(uint64_t now, uint64_t ready) {
   const double ready_ns = ready > now ? static_cast<double>(ready - now) : 0;
   size_t chosen = 0;
   if (!staysAtHome(all, ready_ns)) {
-    addTransfers(all);
+    if (!context().singleSpace()) addTransfers(all);
     chosen = partition::earliestFinish(all, ready_ns, member_);
   }
   const Candidate& winner = all[chosen];
