@@ -13,7 +13,9 @@ namespace weft::compiler {
 void markInverseRoots(llvm::Module& module);
 
 // Of quotients of 1 and a root, both marked, makes it a flag that they may be estimated: marks get
-// lost where vectors are put together, flags do not. By itself it changes nothing.
+// lost where vectors are put together or taken apart and where a branch becomes a choice, flags do
+// not. By itself it changes nothing. To run before the program is simplified, and again behind,
+// where more of them are found.
 void allowEstimates(llvm::Module& module);
 
 // With AVX-512, makes such quotients estimates and a step of Newton's, off by less than 1.05 units

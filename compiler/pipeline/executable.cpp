@@ -118,6 +118,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
                                    std::string(missing.size() > 1 ? "s " : " ") +
                                    llvm::join(missing, ", "));
   nameBlockKernels(module);
+  allowEstimates(module);
   simplify(module, machine->get());
   allowEstimates(module);
   forgetBlockFunctions(module);

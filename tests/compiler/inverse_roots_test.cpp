@@ -101,6 +101,21 @@ TEST_F(InverseRoots, AreTheSameNumberInAllWidths) {
   }
 }
 
+// Where a branch becomes a choice, and where one element of a vector is all that is wanted.
+TEST_F(InverseRoots, AreTheSameNumberWhateverIsAround) {
+  const std::vector<float> expected = evaluate("rsqrt(x)", 1, 64);
+  for (const char* expression :
+       {"x != -1.0f ? rsqrt(x) : x * 0.0f / 0.0f", "x != -1.0f ? 1.0f / sqrt(x) : x * 0.0f / 0.0f",
+        "rsqrt((float4)(x, 1.0f, 2.0f, 3.0f)).x", "rsqrt((float2)(x, NAN)).x",
+        "rsqrt((float3)(NAN, NAN, x)).z"}) {
+    const std::vector<float> results = evaluate(expression, 1, 64);
+    for (size_t i = 0; i < results.size(); ++i)
+      ASSERT_TRUE(std::bit_cast<uint32_t>(results[i]) == std::bit_cast<uint32_t>(expected[i]) ||
+                  (std::isnan(results[i]) && std::isnan(expected[i])))
+          << expression << " at " << i;
+  }
+}
+
 TEST_F(InverseRoots, AreRoundedTwiceWhereTheProgramAsksForIt) {
   const char* const option = "-cl-fp32-correctly-rounded-divide-sqrt";
   const std::vector<float> in = arguments();
