@@ -61,11 +61,9 @@ Device* deviceForContents(const Context& context, size_t size) {
 }
 
 bool upload(Buffer& buffer, const void* contents, Device& device) {
-  auto* const command = new Upload(buffer, contents, device);
-  command->retainUnshared();
-  const Ref<Event> event = Ref<Event>::adopt(command);
+  const auto command = make<Upload>(buffer, contents, device);
   command->launch();
-  return event->wait() == CL_COMPLETE;
+  return command->wait() == CL_COMPLETE;
 }
 
 }  // namespace weft
