@@ -8,6 +8,8 @@ namespace {
 // What another member has to gain: commands that depend on each other over devices wait longer for
 // each other than those of one stream, and predictions are no better than that.
 constexpr double margin_ns = 10'000, margin_part = 0.05;
+// Of a member that is as good as free.
+constexpr double idle_ns = 2000;
 // Of a member that never ran it.
 constexpr double pessimism = 2;
 
@@ -38,6 +40,14 @@ size_t earliestFinish(std::span<const Candidate> candidates, double ready_ns, si
     needed = 0;  // it only counts against who is nearest
   }
   return best;
+}
+
+bool cannotBeBeaten(std::span<const Candidate> candidates, double ready_ns, size_t index) {
+  const Candidate& one = candidates[index];
+  return one.transfer_ns == 0 && one.free_ns <= ready_ns + idle_ns &&
+         std::ranges::all_of(candidates, [&](const Candidate& other) {
+           return one.execution_ns <= other.execution_ns;
+         });
 }
 
 void ExpectedLoad::add(double nanoseconds, uint64_t now) {

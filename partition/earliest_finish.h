@@ -21,6 +21,10 @@ struct Candidate {
 // one at `preferred`.
 size_t earliestFinish(std::span<const Candidate> candidates, double ready_ns, size_t preferred);
 
+// Is it as good as free, the fastest, and where all bytes are? What the others lack does not
+// matter.
+bool cannotBeBeaten(std::span<const Candidate> candidates, double ready_ns, size_t index);
+
 // What a device was given and has not done. Times are those of one clock, in nanoseconds.
 class ExpectedLoad {
  public:

@@ -202,11 +202,23 @@ void PerformanceStore::recordTransfer(const LinkKey& link, uint64_t bytes, doubl
 std::optional<Prediction> PerformanceStore::kernelTime(const KernelKey& kernel,
                                                        const DeviceKey& device,
                                                        uint64_t work_items) {
-  return predict(keyOf(kernel, device), work_items);
+  return predict(entryOf(keyOf(kernel, device)), work_items);
 }
 
 std::optional<Prediction> PerformanceStore::transferTime(const LinkKey& link, uint64_t bytes) {
-  return predict(keyOf(link), bytes);
+  return transferTime(this->link(link), bytes);
+}
+
+PerformanceStore::Link PerformanceStore::link(const LinkKey& key) {
+  return Link(entryOf(keyOf(key)));
+}
+
+std::optional<Prediction> PerformanceStore::transferTime(const Link& link, uint64_t bytes) {
+  return predict(*link.entry_, bytes);
+}
+
+PerformanceStore::Entries::value_type& PerformanceStore::entryOf(const Key& key) {
+  return *state_.lock()->entries.try_emplace(key).first;
 }
 
 void PerformanceStore::record(const Key& key, uint64_t size, double nanoseconds) {
@@ -221,15 +233,17 @@ void PerformanceStore::record(const Key& key, uint64_t size, double nanoseconds)
   });
 }
 
-std::optional<Prediction> PerformanceStore::predict(const Key& key, uint64_t size) {
-  const auto loaded = [&] {
-    return state_.with([&](State& state) { return state.entries[key].loaded; });
+std::optional<Prediction> PerformanceStore::predict(Entries::value_type& of, uint64_t size) {
+  auto& [key, entry] = of;
+  const auto answer = [&] {
+    return profiling::predict(entry.curve, static_cast<double>(size), clock_());
   };
+  if (const auto state = state_.lock(); entry.loaded) return answer();
   // Not under the lock: whoever records does not wait for the disk.
-  if (!loaded()) merge(key, read(key));
-  return state_.with([&](State& state) {
-    return profiling::predict(state.entries[key].curve, static_cast<double>(size), clock_());
-  });
+  Curve stored = read(key);
+  const auto state = state_.lock();
+  merge(entry, std::move(stored));
+  return answer();
 }
 
 Curve PerformanceStore::read(const Key& key) {
@@ -249,13 +263,10 @@ Curve PerformanceStore::read(const Key& key) {
 }
 
 // What was recorded before the first question is newer than the file.
-void PerformanceStore::merge(const Key& key, Curve stored) {
-  state_.with([&](State& state) {
-    Entry& entry = state.entries[key];
-    if (std::exchange(entry.loaded, true)) return;
-    for (const auto& [bucket, samples] : entry.fresh) stored[bucket].add(samples);
-    entry.curve = std::move(stored);
-  });
+void PerformanceStore::merge(Entry& entry, Curve stored) {
+  if (std::exchange(entry.loaded, true)) return;
+  for (const auto& [bucket, samples] : entry.fresh) stored[bucket].add(samples);
+  entry.curve = std::move(stored);
 }
 
 size_t PerformanceStore::pending() const {

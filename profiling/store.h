@@ -85,6 +85,11 @@ class PerformanceStore {
                                        uint64_t work_items);
   std::optional<Prediction> transferTime(const LinkKey& link, uint64_t bytes);
 
+  // A link that somebody asks about often. Valid as long as the store is.
+  class Link;
+  Link link(const LinkKey& key);
+  std::optional<Prediction> transferTime(const Link& link, uint64_t bytes);
+
   // Measurements that are not in the file yet.
   size_t pending() const;
   // Writes them. False: they are kept for the next time, because the file cannot be written now.
@@ -97,13 +102,14 @@ class PerformanceStore {
  private:
   // Kernels and links alike: what was measured, and over what.
   using Key = std::vector<std::string>;
-  struct Entry {
+  struct Entry {          // stays where it is
     bool loaded = false;  // from the file
     Curve curve;          // the file's, and what was added here
     Curve fresh;          // of it, what is not in the file
   };
+  using Entries = std::map<Key, Entry>;
   struct State {
-    std::map<Key, Entry> entries;
+    Entries entries;
     size_t pending = 0;
   };
 
@@ -114,9 +120,10 @@ class PerformanceStore {
   };
 
   void record(const Key& key, uint64_t size, double nanoseconds);
-  std::optional<Prediction> predict(const Key& key, uint64_t size);
+  Entries::value_type& entryOf(const Key& key);
+  std::optional<Prediction> predict(Entries::value_type& entry, uint64_t size);
   Curve read(const Key& key);
-  void merge(const Key& key, Curve stored);
+  void merge(Entry& entry, Curve stored);
   void putBack(const Batch& batch);
   template <class F>
   bool withDatabase(F&& use);
@@ -124,6 +131,12 @@ class PerformanceStore {
   std::string directory_, file_;
   Clock clock_;
   Guarded<State> state_;
+};
+
+class PerformanceStore::Link {
+  friend PerformanceStore;
+  explicit Link(Entries::value_type& entry) : entry_(&entry) {}
+  Entries::value_type* entry_;
 };
 
 }  // namespace weft::profiling

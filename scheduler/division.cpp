@@ -60,7 +60,8 @@ struct Reads {
 
 Division::Division(Queue& queue, const DeviceKernel& kernel, ArgumentSet arguments,
                    const port::LaunchRecord& record, std::shared_ptr<Experience> experience)
-    : device_(queue.device()),
+    : context_(queue.context()),
+      device_(queue.device()),
       kernel_(&kernel),
       arguments_(std::move(arguments)),
       record_(record),
@@ -88,8 +89,7 @@ std::shared_ptr<Division> Division::make(Queue& queue, const DeviceKernel& kerne
   if (division->possible()) {
     if (division->split().merged().empty()) return division;
     // There may be room for the next one.
-    if (!queue.context().singleSpace())
-      return division->hasRoomForCopies(queue.context()) ? division : nullptr;
+    if (!queue.context().singleSpace()) return division->hasRoomForCopies() ? division : nullptr;
   }
   experience->state().lock()->verdict.refuse();
   return nullptr;
@@ -101,7 +101,7 @@ bool Division::possible() const {
 
 // What one device could run must not fail for want of memory. Who makes the copies has the bytes as
 // they were beside them; the host has all copies.
-bool Division::hasRoomForCopies(const Context& context) const {
+bool Division::hasRoomForCopies() const {
   uint64_t objects = 0, merged = 0;
   std::vector<const Storage*> counted;
   for (const ArgumentValue& value : arguments_.values) {
@@ -115,7 +115,7 @@ bool Division::hasRoomForCopies(const Context& context) const {
     const port::Capabilities& device = state.member.device->capabilities();
     const bool host = device.device_class == port::DeviceClass::cpu;
     const uint64_t copies = host ? members() + 1 : 2;
-    return objects + copies * merged <= weft::State::of(context).memoryFor(*state.member.device);
+    return objects + copies * merged <= weft::State::of(context_).memoryFor(*state.member.device);
   });
 }
 
@@ -167,7 +167,8 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
     double time = 0;
     const auto missing = missingBytes(*arguments_.values[i].memory(), reads[i].ranges, space);
     for (const auto& [source, bytes] : missing)
-      if (!isUnknownPeer(source, device, bytes)) time += transferTime(source, &device, bytes);
+      if (!isUnknownPeer(source, device, bytes))
+        time += weft::State::of(context_).transferTime(source, &device, bytes);
     if (!missing.empty()) time += piece_ns * static_cast<double>(reads[i].ranges.size() - 1);
     // Later launches find there what this one brings.
     time *= newly_needed;
@@ -197,12 +198,13 @@ double Division::mergeTime() const {
   if (const auto known = Knowledge::get().store.transferTime(mergeKey(), bytes);
       known && known->confidence > trusted)
     return known->nanoseconds;
+  auto& times = weft::State::of(context_);
   double link = 0;
   for (const State& state : members_) {
     const Device& device = *state.member.device;
     if (device.capabilities().device_class == port::DeviceClass::cpu) continue;
-    link = std::max(link,
-                    transferTime(nullptr, &device, bytes) + transferTime(&device, nullptr, bytes));
+    link = std::max(link, times.transferTime(nullptr, &device, bytes) +
+                              times.transferTime(&device, nullptr, bytes));
   }
   return link + static_cast<double>(bytes * (2 * members() + 1)) / host_bytes_per_ns;
 }

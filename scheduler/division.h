@@ -103,7 +103,7 @@ class Division {
     return seen.cuts[split_->dimension()];
   }
   bool possible() const;
-  bool hasRoomForCopies(const Context& context) const;
+  bool hasRoomForCopies() const;
   void decide();
   void decideToMeasure(Experience::State& seen);
   double timeFrom(uint64_t since);
@@ -121,6 +121,7 @@ class Division {
   std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> onOne(size_t member) const;
 
+  Context& context_;
   Device& device_;
   Ref<const DeviceKernel> kernel_;
   ArgumentSet arguments_;

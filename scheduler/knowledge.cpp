@@ -88,13 +88,6 @@ profiling::KernelKey keyOf(const DeviceBuild& build, uint32_t kernel,
   return {build.code_id + ' ' + build.image->kernels[kernel].name, build.options, local};
 }
 
-double transferTime(const Device* source, const Device* target, uint64_t bytes) {
-  constexpr double estimated_ns = 10'000, estimated_bytes_per_ns = 10;
-  const auto time = Knowledge::get().store.transferTime(linkBetween(source, target), bytes);
-  return time ? time->nanoseconds
-              : estimated_ns + static_cast<double>(bytes) / estimated_bytes_per_ns;
-}
-
 double estimatedItemTime(const port::Capabilities& device) {
   constexpr double on_cpu_unit = 10, on_gpu_unit = 1;
   const bool gpu = device.device_class == port::DeviceClass::gpu;

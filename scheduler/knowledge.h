@@ -51,8 +51,6 @@ profiling::KernelKey keyOf(const DeviceBuild& build, uint32_t kernel,
 // Of copies; null stands for the host.
 profiling::LinkKey linkBetween(const Device* source, const Device* target);
 
-// Nanoseconds of a copy, measured or else estimated; null stands for the host.
-double transferTime(const Device* source, const Device* target, uint64_t bytes);
 // Nanoseconds of a work-item, of a kernel that nobody has measured: good for comparing devices.
 double estimatedItemTime(const port::Capabilities& device);
 // The work-groups of a launch.

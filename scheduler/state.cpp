@@ -66,6 +66,20 @@ Device* State::mover(port::MemorySpace source, port::MemorySpace target) const {
   return nullptr;
 }
 
+double State::transferTime(const Device* source, const Device* target, uint64_t bytes) {
+  constexpr double estimated_ns = 10'000, estimated_bytes_per_ns = 10;
+  profiling::PerformanceStore& store = Knowledge::get().store;
+  const auto link = links_.with([&](auto& links) {
+    const Ends ends{source, target};
+    const auto known = links.find(ends);
+    if (known != links.end()) return known->second;
+    return links.emplace(ends, store.link(linkBetween(source, target))).first->second;
+  });
+  const auto time = store.transferTime(link, bytes);
+  return time ? time->nanoseconds
+              : estimated_ns + static_cast<double>(bytes) / estimated_bytes_per_ns;
+}
+
 port::Stream& State::streamOf(Guarded<std::unique_ptr<port::Stream>>& stream, Device& device) {
   auto made = stream.lock();
   if (!*made) *made = device.port().createStream(port::Order::unordered);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/context.h"
 #include "core/guarded.h"
 #include "partition/earliest_finish.h"
+#include "profiling/store.h"
 #include "scheduler/callback_thread.h"
 #include "scheduler/context_state.h"
 #include "scheduler/device_memory.h"
@@ -73,6 +75,9 @@ class State final : public ContextState {
   Guarded<partition::ExpectedLoad, BriefMutex>& expectedLoad(const Device& device) {
     return find(device).expected_load;
   }
+  // Nanoseconds of a copy between the memories of two of the devices, measured or else estimated;
+  // null stands for the host.
+  double transferTime(const Device* source, const Device* target, uint64_t bytes);
   // Has anything of a unified device's queue ever run on another member than the first? Then so may
   // be its bytes.
   bool runsElsewhere() const { return elsewhere_.load(std::memory_order_relaxed); }
@@ -103,6 +108,8 @@ class State final : public ContextState {
   std::atomic<uint64_t> spare_bytes_{0};  // changed under the ticket lock
   MemoryTraffic memory_traffic_;
   Guarded<std::vector<Queue*>> queues_;
+  using Ends = std::pair<const Device*, const Device*>;
+  Guarded<std::map<Ends, profiling::PerformanceStore::Link>> links_;
 };
 
 inline CallbackThread& callbackThread(const Context& context) {

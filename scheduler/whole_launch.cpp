@@ -22,8 +22,6 @@ using partition::Candidate;
 // Of what each member does with a kernel, so many launches and every so manieth later one count.
 constexpr unsigned measured_first = 8, measured_later = 64;
 constexpr double learned = 0.25;
-// Of a member that is as good as free.
-constexpr double idle_ns = 2000;
 
 class WholeLaunch final : public LaunchCommand, public PartedCommand {
  public:
@@ -48,9 +46,9 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   void place(uint64_t ready) noexcept;
   size_t choose(uint64_t now, uint64_t ready);
   std::vector<Candidate> candidates(uint64_t now) const;
-  bool staysAtHome(std::span<const Candidate> candidates, double ready_ns) const;
   void recall();
-  void addTransfers(std::vector<Candidate>& candidates);
+  double transferTo(const Device& device);
+  size_t fastest(std::span<Candidate> candidates, double ready_ns);
   void expect(uint64_t now) noexcept;
   void forgetLoad() noexcept;
   void learn() noexcept;
@@ -159,27 +157,31 @@ std::vector<Candidate> WholeLaunch::candidates(uint64_t now) const {
   return all;
 }
 
-// Is there nothing to decide, as most of the time?
-bool WholeLaunch::staysAtHome(std::span<const Candidate> candidates, double ready_ns) const {
-  const Candidate& home = candidates.front();
-  return !State::of(context()).runsElsewhere() && home.free_ns <= ready_ns + idle_ns &&
-         std::ranges::all_of(candidates, [&](const Candidate& other) {
-           return home.execution_ns <= other.execution_ns;
-         });
+// What it takes to bring there what it reads.
+double WholeLaunch::transferTo(const Device& device) {
+  if (context().singleSpace()) return 0;
+  State& state = State::of(context());
+  if (touched_.empty()) LaunchCommand::accesses(touched_);
+  double time = 0;
+  for (const Access& access : touched_) {
+    if (!access.reads) continue;
+    const std::pair<size_t, size_t> range{access.begin, access.end};
+    for (const auto& [source, bytes] :
+         missingBytes(*access.object, {&range, 1}, device.capabilities().memory_space))
+      time += state.transferTime(source, &device, bytes);
+  }
+  return time;
 }
 
-void WholeLaunch::addTransfers(std::vector<Candidate>& candidates) {
-  if (touched_.empty()) LaunchCommand::accesses(touched_);
+size_t WholeLaunch::fastest(std::span<Candidate> candidates, double ready_ns) {
+  // What nothing took elsewhere is at home, or nowhere yet.
+  if (!State::of(context()).runsElsewhere() && partition::cannotBeBeaten(candidates, ready_ns, 0))
+    return 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const Device& device = *members()[i].device;
-    for (const Access& access : touched_) {
-      if (!access.reads) continue;
-      const std::pair<size_t, size_t> range{access.begin, access.end};
-      for (const auto& [source, bytes] :
-           missingBytes(*access.object, {&range, 1}, device.capabilities().memory_space))
-        candidates[i].transfer_ns += transferTime(source, &device, bytes);
-    }
+    candidates[i].transfer_ns = transferTo(*members()[i].device);
+    if (partition::cannotBeBeaten(candidates, ready_ns, i)) return i;
   }
+  return partition::earliestFinish(candidates, ready_ns, member_);
 }
 
 size_t WholeLaunch::choose(uint64_t now, uint64_t ready) {
@@ -188,11 +190,7 @@ size_t WholeLaunch::choose(uint64_t now, uint64_t ready) {
   recall();
   auto all = candidates(now);
   const double ready_ns = ready > now ? static_cast<double>(ready - now) : 0;
-  size_t chosen = 0;
-  if (!staysAtHome(all, ready_ns)) {
-    if (!context().singleSpace()) addTransfers(all);
-    chosen = partition::earliestFinish(all, ready_ns, member_);
-  }
+  const size_t chosen = fastest(all, ready_ns);
   const Candidate& winner = all[chosen];
   expected_ns_ = winner.execution_ns;
   const double begin_ns = std::max(ready_ns + winner.transfer_ns, winner.free_ns);

@@ -56,6 +56,17 @@ TEST(EarliestFinish, SpeedsDecide) {
       1u);
 }
 
+TEST(EarliestFinish, WhoCannotBeBeatenIsFreeFastestAndHasTheBytes) {
+  const auto unbeaten = [](const Candidate& one, const Candidate& other, double ready_ns = 0) {
+    return cannotBeBeaten(std::vector{one, other}, ready_ns, 0);
+  };
+  EXPECT_TRUE(unbeaten(candidate(0, 0, 1 * ms), candidate(0, 0, 1 * ms)));
+  EXPECT_TRUE(unbeaten(candidate(5 * ms, 0, 1 * ms), candidate(0, 0, 1 * ms), 5 * ms));
+  EXPECT_FALSE(unbeaten(candidate(5 * ms, 0, 1 * ms), candidate(0, 0, 1 * ms)));
+  EXPECT_FALSE(unbeaten(candidate(0, 1 * us, 1 * ms), candidate(0, 0, 1 * ms)));
+  EXPECT_FALSE(unbeaten(candidate(0, 0, 2 * ms), candidate(0, 0, 1 * ms)));
+}
+
 // Waiting for each other over devices costs more than what these would gain.
 TEST(EarliestFinish, LittleIsNotWorthAMove) {
   EXPECT_EQ(

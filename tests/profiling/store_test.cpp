@@ -60,6 +60,22 @@ TEST_F(PerformanceStoreTest, RemembersBetweenRuns) {
   EXPECT_FALSE(store.kernelTime({kernel.code, kernel.options, "32x1x1"}, gpu, 1000));
 }
 
+TEST_F(PerformanceStoreTest, ALinkKnowsWhatTheFileSaidAndWhatCameSince) {
+  const LinkKey key{"host", gpu.uuid, gpu.driver};
+  {
+    PerformanceStore store = open();
+    store.recordTransfer(key, 1 << 20, 100'000);
+    EXPECT_TRUE(store.flush());
+  }
+  PerformanceStore store = open();
+  const PerformanceStore::Link link = store.link(key);
+  EXPECT_FALSE(store.transferTime(store.link({"host", cpu.uuid, cpu.driver}), 1 << 20));
+  EXPECT_DOUBLE_EQ(store.transferTime(link, 1 << 20)->nanoseconds, 100'000);
+  store.recordTransfer(key, 1 << 20, 300'000);
+  EXPECT_DOUBLE_EQ(store.transferTime(link, 1 << 20)->nanoseconds, 200'000);
+  EXPECT_DOUBLE_EQ(store.transferTime(key, 1 << 20)->nanoseconds, 200'000);
+}
+
 TEST_F(PerformanceStoreTest, KnowsWhatIsNotWrittenYet) {
   PerformanceStore store = open();
   EXPECT_FALSE(store.kernelTime(kernel, cpu, 1000));
