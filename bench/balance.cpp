@@ -71,6 +71,15 @@ kernel void inner_stencil(global const float* in, global float* out, uint width,
   const size_t i = y * width + x;
   out[i] = 0.2f * (in[i] + in[i - 1] + in[i + 1] + in[i - width] + in[i + width]);
 }
+kernel void image_stencil(read_only image2d_t in, write_only image2d_t out) {
+  const sampler_t edge = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+  const int2 at = (int2)(get_global_id(0), get_global_id(1));
+  const float4 sum = read_imagef(in, edge, at) + read_imagef(in, edge, at + (int2)(-1, 0)) +
+                     read_imagef(in, edge, at + (int2)(1, 0)) +
+                     read_imagef(in, edge, at + (int2)(0, -1)) +
+                     read_imagef(in, edge, at + (int2)(0, 1));
+  write_imagef(out, at, 0.2f * sum);
+}
 kernel void saxpy(global const float* x, global float* y, float a) {
   const size_t i = get_global_id(0);
   y[i] = a * x[i] + y[i];
@@ -97,9 +106,10 @@ class Setting {
       state = state * 1664525u + 1013904223u;
       value = static_cast<float>(state >> 8) / (1 << 24);
     }
-    memory.emplace_back(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, floats * sizeof(float),
-                        values.data());
-    return memory.back();
+    const cl::Buffer made(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, floats * sizeof(float),
+                          values.data());
+    memory.push_back(made);
+    return made;
   }
   std::vector<float> read(const cl::Buffer& buffer) {
     std::vector<float> values(buffer.getInfo<CL_MEM_SIZE>() / sizeof(float));
@@ -110,7 +120,7 @@ class Setting {
   cl::Context context;
   cl::CommandQueue queue;
   cl::Program program;
-  std::vector<cl::Buffer> memory;  // kernels do not keep their arguments
+  std::vector<cl::Memory> memory;  // kernels do not keep their arguments
   size_t scale;                    // of the work, more or less
 };
 
@@ -154,17 +164,25 @@ Work mandelbrot(Setting& s) {
       out};
 }
 
+size_t stencilHeight(const Setting& s) { return 1024 * static_cast<size_t>(std::sqrt(s.scale)); }
+
+// From one to the other and back.
+Work iterated(Setting& s, const cl::Kernel& there, const cl::Kernel& back, size_t width,
+              const cl::Buffer& result) {
+  return {[&s, there, back, width] {
+            for (int i = 0; i < 50; ++i)
+              for (const cl::Kernel& k : {there, back})
+                s.queue.enqueueNDRangeKernel(k, {}, {width, stencilHeight(s)}, {32, 8});
+          },
+          result};
+}
+
 Work stencilOf(Setting& s, const char* name, size_t width) {
-  const size_t height = 1024 * static_cast<size_t>(std::sqrt(s.scale));
+  const size_t height = stencilHeight(s);
   const cl::Buffer one = s.buffer(width * height), two = s.buffer(width * height);
   const auto there = kernel(s, name, one, two, cl_uint(width), static_cast<cl_uint>(height));
   const auto back = kernel(s, name, two, one, cl_uint(width), static_cast<cl_uint>(height));
-  return {[&s, there, back, width, height] {
-            for (int i = 0; i < 50; ++i)
-              for (const cl::Kernel& k : {there, back})
-                s.queue.enqueueNDRangeKernel(k, {}, {width, height}, {32, 8});
-          },
-          one};
+  return iterated(s, there, back, width, one);
 }
 
 Work stencil(Setting& s) { return stencilOf(s, "stencil", 2048); }
@@ -173,6 +191,19 @@ Work wideStencil(Setting& s) { return stencilOf(s, "stencil", 8192); }
 
 // What it writes has gaps where the edges are.
 Work innerStencil(Setting& s) { return stencilOf(s, "inner_stencil", 2048); }
+
+// On images that lie in buffers.
+Work imageStencil(Setting& s) {
+  const size_t width = 2048, height = stencilHeight(s);
+  const cl::Buffer buffers[] = {s.buffer(width * height), s.buffer(width * height)};
+  std::vector<cl::Image2D> images;
+  for (const cl::Buffer& buffer : buffers)
+    images.emplace_back(s.context, cl::ImageFormat(CL_R, CL_FLOAT), buffer, width, height);
+  s.memory.insert(s.memory.end(), images.begin(), images.end());
+  const auto there = kernel(s, "image_stencil", images[0], images[1]);
+  const auto back = kernel(s, "image_stencil", images[1], images[0]);
+  return iterated(s, there, back, width, buffers[0]);
+}
 
 Work saxpy(Setting& s) {
   const size_t n = size_t(1) << 22;
@@ -185,13 +216,10 @@ struct Case {
   const char* name;
   Work (*make)(Setting&);
 };
-constexpr Case cases[] = {{"n-body", nbody},
-                          {"matrix product", matmul},
-                          {"Mandelbrot", mandelbrot},
-                          {"stencil, 100 times", stencil},
-                          {"wider", wideStencil},
-                          {"without edges", innerStencil},
-                          {"saxpy", saxpy}};
+constexpr Case cases[] = {{"n-body", nbody},           {"matrix product", matmul},
+                          {"Mandelbrot", mandelbrot},  {"stencil, 100 times", stencil},
+                          {"wider", wideStencil},      {"without edges", innerStencil},
+                          {"of images", imageStencil}, {"saxpy", saxpy}};
 
 struct Measured {
   double first = 0, third = 0, least = 1e300;  // ms

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/image.h"
+#include "core/ports/launch.h"
 
 namespace weft {
 namespace {
@@ -53,12 +54,6 @@ bool isValue(const AccessStep& step) {
   return step.code != AccessCode::iterations && step.code != AccessCode::guard;
 }
 
-bool argumentIsValid(const AccessStep& step, const std::vector<ArgumentInfo>& arguments) {
-  return step.a < arguments.size() && arguments[step.a].kind == ArgumentKind::value &&
-         step.width % 8 == 0 && step.value >= 0 && step.value <= arguments[step.a].size &&
-         step.width / 8 <= arguments[step.a].size - step.value;
-}
-
 bool stepIsValid(const AccessRecord& record, size_t index,
                  const std::vector<ArgumentInfo>& arguments) {
   const AccessStep& step = record.steps[index];
@@ -73,7 +68,7 @@ bool stepIsValid(const AccessRecord& record, size_t index,
     case Operands::none:
       return true;
     case Operands::argument:
-      return argumentIsValid(step, arguments);
+      return step.a < arguments.size() && knowsBytes(arguments[step.a], step);
     case Operands::dimension:
       return step.a < 3;
     case Operands::two:
@@ -90,6 +85,15 @@ bool stepIsValid(const AccessRecord& record, size_t index,
 }
 
 }  // namespace
+
+bool knowsBytes(const ArgumentInfo& argument, const AccessStep& step) {
+  const bool image = argument.kind == ArgumentKind::image;
+  if (!image && argument.kind != ArgumentKind::value) return false;
+  const int64_t begin = image ? offsetof(port::ImageDescriptor, row_pitch) : 0;
+  const int64_t end = image ? sizeof(port::ImageDescriptor) : argument.size;
+  return step.width % 8 == 0 && step.value >= begin && step.value <= end &&
+         step.width / 8 <= end - step.value;
+}
 
 bool isValid(const AccessRecord& record, const std::vector<ArgumentInfo>& arguments) {
   if (record.steps.size() > max_access_steps || record.offset >= record.steps.size() ||

@@ -20,7 +20,7 @@ struct ArgumentInfo;
 
 enum class AccessCode : uint8_t {
   constant,  // `value`
-  argument,  // the `width` bits at byte `value` of by-value argument `a`
+  argument,  // the `width` bits at byte `value` of by-value argument `a`, or of an image's descriptor
   // Of dimension `a`:
   global_id,
   local_id,
@@ -96,6 +96,9 @@ struct AccessRecord {
 
   bool operator==(const AccessRecord&) const = default;
 };
+
+// Are the bytes of an AccessCode::argument step known at launch? Not an image's address.
+bool knowsBytes(const ArgumentInfo& argument, const AccessStep& step);
 
 // May this be evaluated for a kernel with these arguments?
 bool isValid(const AccessRecord& record, const std::vector<ArgumentInfo>& arguments);

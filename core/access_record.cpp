@@ -3,10 +3,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/pixel_image.h"
+
 namespace weft::access {
 namespace {
 
 constexpr Range nonNegative(int64_t high) { return {0, high}; }
+
+std::span<const std::byte> bytesOf(const ArgumentValue& value) {
+  const MemObject* const memory = value.memory();
+  if (!memory || !isImageType(memory->type())) return value.bytes();
+  return std::as_bytes(std::span(&static_cast<const PixelImage&>(*memory).descriptor(), 1));
+}
 
 }  // namespace
 
@@ -136,7 +144,7 @@ std::optional<RecordEvaluation::Integer> RecordEvaluation::asInteger(const Sum& 
 }
 
 Sum RecordEvaluation::argument(const AccessStep& step) const {
-  const auto bytes = values_[step.a].bytes();
+  const auto bytes = bytesOf(values_[step.a]);
   const size_t offset = static_cast<size_t>(step.value), size = step.width / 8;
   if (offset + size > bytes.size()) return Sum::unknown();
   uint64_t bits = 0;

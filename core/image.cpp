@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 12;
+constexpr uint32_t format_version = 13;
 
 struct FileHeader {
   char magic[8];
@@ -217,6 +217,14 @@ bool nativeImagesAreValid(const Image& image) {
 }
 
 }  // namespace
+
+bool mayWrite(const ArgumentInfo& argument) {
+  if (argument.kind == ArgumentKind::image)
+    return argument.access == AccessQualifier::write_only ||
+           argument.access == AccessQualifier::read_write;
+  return argument.writes &&
+         (argument.kind == ArgumentKind::global_pointer || argument.kind == ArgumentKind::pipe);
+}
 
 const char* nameOf(SplitHazard hazard) {
   constexpr std::pair<SplitHazard, const char*> names[] = {

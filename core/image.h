@@ -84,6 +84,9 @@ struct ArgumentInfo {
   std::vector<AccessRecord> accesses;
 };
 
+// May the kernel write what is behind the argument?
+bool mayWrite(const ArgumentInfo& argument);
+
 // What the kernel does, or may do, that ties its work-groups together or lets them reach memory
 // that no argument names: partition/split.h says what that means for dividing it. Bits of
 // KernelInfo::split_hazards.

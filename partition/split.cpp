@@ -125,8 +125,7 @@ bool Split::Launch::hasAtomics() const {
 }
 
 bool Split::Launch::writes(size_t argument) const {
-  const ArgumentInfo& info = kernel.arguments[argument];
-  return bound[argument].may_write && info.writes && info.kind == ArgumentKind::global_pointer;
+  return bound[argument].may_write && mayWrite(kernel.arguments[argument]);
 }
 
 void Split::refuse(std::string reason) {
@@ -172,11 +171,8 @@ bool Split::Launch::mayBindTwice() const {
 // Can there be copies of all that it may reach?
 bool Split::separateMemory(const Launch& launch) {
   if (!reason_.empty()) return false;
-  for (size_t i = 0; i < launch.bound.size(); ++i) {
-    const BoundArgument& bound = launch.bound[i];
+  for (const BoundArgument& bound : launch.bound)
     if (bound.shared_memory) explain("shared virtual memory");
-    if (bound.storage && !isPointer(launch.kernel.arguments[i].kind)) explain("images");
-  }
   return reason_.empty();
 }
 
@@ -304,6 +300,12 @@ size_t Split::Cut::joinPieces(std::span<BlockAccess*> list) {
   return 1 + breaks + (gaps > few_pieces ? 0 : gaps);
 }
 
+bool Split::Launch::isImage(const void* storage) const {
+  for (size_t i = 0; i < bound.size(); ++i)
+    if (bound[i].storage == storage && kernel.arguments[i].kind == ArgumentKind::image) return true;
+  return false;
+}
+
 // The bytes that are written together in what is behind these arguments; 0: none, stores_differ:
 // not the same everywhere, or not at their multiples.
 uint8_t Split::Launch::unitOf(const void* storage) const {
@@ -370,6 +372,7 @@ void Split::takeMerged(const Launch& launch, std::vector<const void*> shared) {
         storage && launch.writes(i) && std::ranges::find(shared, storage) == shared.end())
       shared.push_back(storage);
   for (const void* storage : shared) {
+    if (launch.isImage(storage)) return refuse("images cannot be merged");
     const auto merged = mergedBytes(launch, storage, exclusive);
     if (!merged) return;
     merged_.push_back(*merged);

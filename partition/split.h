@@ -107,6 +107,7 @@ class Split {
     bool writes(size_t argument) const;
     bool hasAtomics() const;  // whose results are used
     bool mayBindTwice() const;
+    bool isImage(const void* storage) const;  // to one of the arguments
     uint8_t unitOf(const void* storage) const;
     std::optional<Combination> combinationOf(const void* storage) const;
   };

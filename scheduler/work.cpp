@@ -130,11 +130,7 @@ void LaunchWork::accesses(AccessList& list) const {
     if (!object) continue;
     const bool writes = mayWrite(argument) && object->kernelMayWrite();
     touched.clear();
-    // What the kernel leaves unwritten of an image keeps its contents, so a writer reads, too.
-    if (argument.kind == ArgumentKind::image)
-      touched.push_back({0, object->size(), true, writes});
-    else
-      evaluation.touched(argument, object->size(), touched);
+    evaluation.touched(argument, object->size(), touched);
     // The command has the object's address, so its memory may not go meanwhile.
     if (touched.empty()) touched.push_back({0, 1, false, false});
     for (const TouchedRange& range : touched)
@@ -207,14 +203,6 @@ port::Operation::Work LaunchWork::make(port::MemorySpace space, Code code,
     }
   }
   return port::Launch{&code.module, code.kernel, &record, box, room, arguments.defaultQueue()};
-}
-
-bool mayWrite(const ArgumentInfo& argument) {
-  if (argument.kind == ArgumentKind::image)
-    return argument.access == AccessQualifier::write_only ||
-           argument.access == AccessQualifier::read_write;
-  return argument.writes &&
-         (argument.kind == ArgumentKind::global_pointer || argument.kind == ArgumentKind::pipe);
 }
 
 }  // namespace weft

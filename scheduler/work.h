@@ -136,9 +136,6 @@ struct SvmFillWork {
   std::array<std::byte, 128> pattern_{};
 };
 
-// May the kernel write what is behind the argument?
-bool mayWrite(const ArgumentInfo& argument);
-
 using LaunchArguments = pool::Vector<port::LaunchArgument>;
 
 struct LaunchWork {

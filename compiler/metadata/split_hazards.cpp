@@ -11,6 +11,7 @@
 #include <llvm/IR/Operator.h>
 
 #include "compiler/metadata/atomic_hazards.h"
+#include "compiler/passes/image_accesses.h"
 
 namespace weft::compiler {
 namespace {
@@ -198,7 +199,8 @@ void HazardSearch::lookAtOperand(const llvm::Value* operand) {
     return;
   }
   if (const auto* function = llvm::dyn_cast<llvm::Function>(constant)) {
-    if (!function->isDeclaration()) waiting_.push_back(function);
+    // Image functions make addresses of pixels out of integers, but only their image's.
+    if (!function->isDeclaration() && !imageFunction(*function)) waiting_.push_back(function);
     return;
   }
   if (const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(constant);

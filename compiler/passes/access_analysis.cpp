@@ -2,16 +2,20 @@
 
 #include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/Scalarizer.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/passes/access_coder.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/image_accesses.h"
 #include "compiler/passes/work_items.h"
+#include "core/ports/launch.h"
 
 namespace weft::compiler {
 namespace {
@@ -56,9 +60,11 @@ class ArgumentUses;
 // The analyses of one function.
 class BodyAnalysis {
  public:
-  BodyAnalysis(const KernelBody& body, llvm::FunctionAnalysisManager& analyses, KernelInfo& info)
+  BodyAnalysis(const KernelBody& body, llvm::FunctionAnalysisManager& analyses, KernelInfo& info,
+               const PixelNotes& notes)
       : body_(body),
         info_(info),
+        notes_(notes),
         evolution_(analyses.getResult<llvm::ScalarEvolutionAnalysis>(*body.function)),
         loops_(analyses.getResult<llvm::LoopAnalysis>(*body.function)),
         dominators_(analyses.getResult<llvm::DominatorTreeAnalysis>(*body.function)),
@@ -72,8 +78,12 @@ class BodyAnalysis {
  private:
   friend class ArgumentUses;
 
+  bool isImage(unsigned index) const {
+    return body_.arguments[index] == ArgumentSource::descriptor;
+  }
   bool isAnalysed(unsigned index) const {
     const ArgumentKind kind = info_.arguments[index].kind;
+    if (isImage(index)) return true;
     return isGlobalPointer(body_.function->getArg(index)->getType()) &&
            body_.arguments[index] == ArgumentSource::value && kind != ArgumentKind::pipe &&
            kind != ArgumentKind::queue;
@@ -89,11 +99,20 @@ class BodyAnalysis {
 
   const KernelBody& body_;
   KernelInfo& info_;
+  const PixelNotes& notes_;
   llvm::ScalarEvolution& evolution_;
   llvm::LoopInfo& loops_;
   llvm::DominatorTree& dominators_;
   llvm::PostDominatorTree& post_dominators_;
 };
+
+// Does it load something else from an image's descriptor than where the pixels are?
+bool isDescriptorField(const llvm::LoadInst& load) {
+  llvm::APInt offset(64, 0);
+  load.getPointerOperand()->stripAndAccumulateConstantOffsets(load.getDataLayout(), offset, false);
+  return offset.sge(offsetof(port::ImageDescriptor, row_pitch)) &&
+         offset.slt(sizeof(port::ImageDescriptor));
+}
 
 // Everything that is done through one pointer and what is derived from it.
 class ArgumentUses {
@@ -113,6 +132,8 @@ class ArgumentUses {
           waiting.push_back(use.getUser());
     }
   }
+  // Of an image: it is the address of the descriptor.
+  void collectPixels();
 
   std::vector<MemoryUse> uses;
   bool unknown_reads = false;
@@ -123,6 +144,11 @@ class ArgumentUses {
   bool take(Instruction& user, llvm::Use& use);
   void takeCall(llvm::CallBase& call, llvm::Use& use);
   void takeCopy(llvm::MemIntrinsic& copy, llvm::Use& use);
+  void takePixels(llvm::CallBase& call);
+  const SCEV* valueOf(Value* value, const llvm::CallBase& call) const {
+    return analysis_.evolution_.getSCEVAtScope(value,
+                                               analysis_.loops_.getLoopFor(call.getParent()));
+  }
   void add(Instruction& user, Value* pointer, uint64_t bytes, const SCEV* length, bool reads,
            bool writes, bool complete);
   bool join(const MemoryUse& use);
@@ -175,9 +201,33 @@ void ArgumentUses::takeCopy(llvm::MemIntrinsic& copy, llvm::Use& use) {
   constexpr unsigned destination = 0, source = 1;
   const bool writes = use.getOperandNo() == destination;
   if (!writes && use.getOperandNo() != source) return unknown(true, true);
-  const SCEV* length = analysis_.evolution_.getSCEVAtScope(
-      copy.getLength(), analysis_.loops_.getLoopFor(copy.getParent()));
-  add(copy, use, 1, length, !writes, writes, writes);
+  add(copy, use, 1, valueOf(copy.getLength(), copy), !writes, writes, writes);
+}
+
+void ArgumentUses::collectPixels() {
+  llvm::SmallVector<llvm::User*> waiting(argument_.users());
+  while (!waiting.empty()) {
+    llvm::User* user = waiting.pop_back_val();
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(user))
+      takePixels(*call);
+    else if (llvm::isa<llvm::GetElementPtrInst>(user))
+      waiting.append(user->user_begin(), user->user_end());
+    else if (!llvm::isa<llvm::LoadInst>(user) ||
+             !isDescriptorField(*llvm::cast<llvm::LoadInst>(user)))
+      unknown(true, true);
+  }
+}
+
+void ArgumentUses::takePixels(llvm::CallBase& call) {
+  if (isNote(call)) return;
+  const auto note = analysis_.notes_.noteOf(call);
+  if (note && analysis_.dominators_.isReachableFromEntry(call.getParent()))
+    uses.push_back({call.getParent(), valueOf(note->offset, call), 1, valueOf(note->bytes, call),
+                    !note->writes, note->writes, note->writes});
+  if (note) return;
+  const llvm::Function* callee = call.getCalledFunction();
+  const auto function = callee ? imageFunction(*callee) : std::nullopt;
+  unknown(!function || function->reads, !function || function->writes);
 }
 
 void ArgumentUses::takeCall(llvm::CallBase& call, llvm::Use& use) {
@@ -318,7 +368,10 @@ bool BodyAnalysis::describe(const MemoryUse& use, AccessRecord& record) {
 
 void BodyAnalysis::describeArgument(unsigned index) {
   ArgumentUses found(*this, *body_.function->getArg(index));
-  found.collect();
+  if (isImage(index))
+    found.collectPixels();
+  else
+    found.collect();
   ArgumentInfo& info = info_.arguments[index];
   info.accesses.clear();
   for (const MemoryUse& use : found.uses) {
@@ -338,10 +391,16 @@ void BodyAnalysis::describeArgument(unsigned index) {
 
 constexpr unsigned max_inlined_instructions = 4000, max_inlining_rounds = 8;
 
+bool touchesPixels(const llvm::Function& callee) {
+  const auto function = imageFunction(callee);
+  return function && (function->reads || function->writes);
+}
+
 // Does an address, or what happens to one, depend on it?
 bool isInteresting(const llvm::CallBase& call) {
   const llvm::Function* callee = call.getCalledFunction();
-  if (!callee || callee->isDeclaration() || callee == call.getFunction()) return false;
+  if (!callee || callee->isDeclaration() || callee == call.getFunction() || touchesPixels(*callee))
+    return false;
   return call.getType()->isIntOrIntVectorTy() || call.getType()->isPointerTy() ||
          llvm::any_of(call.args(), [](const llvm::Use& argument) {
            return argument->getType()->isPointerTy() &&
@@ -358,10 +417,18 @@ llvm::SmallVector<llvm::CallBase*> interestingCalls(llvm::Function& function) {
   return calls;
 }
 
-// A copy of the body with what it calls in place, as far as that stays small; null when it calls
-// nothing of interest.
-llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager& analyses) {
-  if (interestingCalls(body).empty()) return nullptr;
+bool touchesImages(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    return call && call->getCalledFunction() && touchesPixels(*call->getCalledFunction());
+  });
+}
+
+// A copy of the body with what it calls in place, as far as that stays small, and notes of the
+// pixels that it touches; null when it calls nothing of interest.
+llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
+                            PixelNotes& notes) {
+  if (interestingCalls(body).empty() && !touchesImages(body)) return nullptr;
   llvm::ValueToValueMapTy map;
   llvm::Function* copy = llvm::CloneFunction(&body, map);
   unsigned instructions = copy->getInstructionCount();
@@ -375,7 +442,10 @@ llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager&
       llvm::InlineFunction(*call, info);
     }
   }
+  const bool images = touchesImages(*copy);
+  if (images) notes.addTo(*copy);
   llvm::FunctionPassManager pipeline;
+  if (images) pipeline.addPass(llvm::ScalarizerPass());  // coordinates are vectors
   pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   pipeline.addPass(llvm::EarlyCSEPass());
   pipeline.addPass(llvm::SimplifyCFGPass());
@@ -393,9 +463,10 @@ void analyseAccesses(const KernelBody& body, llvm::TargetMachine& machine, Kerne
   if (llvm::none_of(body.function->args(), pointers)) return;
   Analyses analyses(machineForSpir(machine));
   KernelBody subject = body;
-  llvm::Function* copy = inlinedCopy(*body.function, analyses.functions);
+  PixelNotes notes(*body.function->getParent());
+  llvm::Function* copy = inlinedCopy(*body.function, analyses.functions, notes);
   if (copy) subject.function = copy;
-  BodyAnalysis(subject, analyses.functions, info).run();
+  BodyAnalysis(subject, analyses.functions, info, notes).run();
   analyses.functions.clear();
   if (copy) copy->eraseFromParent();
 }

@@ -1,4 +1,5 @@
-// Finds out what a kernel does to the bytes behind each of its pointer arguments.
+// Finds out what a kernel does to the bytes behind each of its pointer arguments, and to its
+// images.
 #pragma once
 
 #include <llvm/Target/TargetMachine.h>
@@ -7,8 +8,8 @@
 
 namespace weft::compiler {
 
-// Fills accesses, reads_known and writes_known of the pointers to global and constant memory. The
-// body stays as it is; other functions that addresses depend on are looked into.
+// Fills accesses, reads_known and writes_known of the pointers to global and constant memory and of
+// images. The body stays as it is; other functions that addresses depend on are looked into.
 void analyseAccesses(const KernelBody& body, llvm::TargetMachine& machine, KernelInfo& info);
 
 }  // namespace weft::compiler

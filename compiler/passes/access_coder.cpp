@@ -420,16 +420,12 @@ uint16_t AccessCoder::environment(unsigned parameter, const SCEV* value) {
 }
 
 uint16_t AccessCoder::argumentBytes(unsigned argument, uint64_t offset, const SCEV* value) {
-  const unsigned width = widthOf(value);
-  const ArgumentInfo& info = info_.arguments[argument];
-  if (info.kind != ArgumentKind::value || width % 8 != 0 || offset + width / 8 > info.size)
-    return anyValue(value);
   AccessStep step;
   step.code = AccessCode::argument;
-  step.width = static_cast<uint8_t>(width);
+  step.width = static_cast<uint8_t>(widthOf(value));
   step.a = static_cast<uint16_t>(argument);
   step.value = static_cast<int64_t>(offset);
-  return emit(step);
+  return knowsBytes(info_.arguments[argument], step) ? emit(step) : anyValue(value);
 }
 
 uint16_t AccessCoder::instruction(const llvm::Instruction& instruction, const SCEV* value) {
@@ -462,14 +458,15 @@ uint16_t AccessCoder::phi(const llvm::PHINode& phi, const SCEV* value) {
   return result;
 }
 
-// A member of a structure that is an argument.
+// A member of a structure that is an argument, or of an image's descriptor.
 uint16_t AccessCoder::load(const llvm::LoadInst& load, const SCEV* value) {
   const llvm::DataLayout& layout = load.getDataLayout();
   llvm::APInt offset(layout.getIndexTypeSizeInBits(load.getPointerOperandType()), 0);
   const auto* argument = llvm::dyn_cast<llvm::Argument>(
       load.getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, false));
   if (!argument || argument->getArgNo() >= body_.firstHidden() || offset.isNegative() ||
-      body_.arguments[argument->getArgNo()] != ArgumentSource::address ||
+      (body_.arguments[argument->getArgNo()] != ArgumentSource::address &&
+       body_.arguments[argument->getArgNo()] != ArgumentSource::descriptor) ||
       !load.hasMetadata(llvm::LLVMContext::MD_invariant_load))
     return anyValue(value);
   return argumentBytes(argument->getArgNo(), offset.getZExtValue(), value);

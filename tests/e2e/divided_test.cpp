@@ -17,6 +17,11 @@ constexpr char source[] =
     "  out[y * WIDTH + x] =\n"
     "      in[up * WIDTH + x] + 3 * in[down * WIDTH + x] + 5 * in[y * WIDTH + x];\n"
     "}\n"
+    "kernel void image_stencil(read_only image2d_t in, write_only image2d_t out, sampler_t s) {\n"
+    "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+    "  write_imageui(out, at, read_imageui(in, s, at - (int2)(0, 1)) +\n"
+    "      3 * read_imageui(in, s, at + (int2)(0, 1)) + 5 * read_imageui(in, at));\n"
+    "}\n"
     "kernel void spin(global uint* out, uint steps) {\n"
     "  uint value = out[0];\n"
     "  for (uint i = 0; i < steps; ++i) value = value * value + i;\n"
@@ -33,13 +38,16 @@ class Divided : public Programs {
 
   // So many times, from one to the other; the last one's event.
   cl_event iterate(cl_mem even, cl_mem odd, int times) const {
+    return iterate(stencil, even, odd, times);
+  }
+  cl_event iterate(cl_kernel kernel, cl_mem even, cl_mem odd, int times) const {
     cl_event last = nullptr;
     for (int i = 0; i < times; ++i) {
       const cl_mem in = i % 2 ? odd : even, out = i % 2 ? even : odd;
-      cl.clSetKernelArg(stencil, 0, sizeof in, &in);
-      cl.clSetKernelArg(stencil, 1, sizeof out, &out);
+      cl.clSetKernelArg(kernel, 0, sizeof in, &in);
+      cl.clSetKernelArg(kernel, 1, sizeof out, &out);
       const size_t global[] = {width, height}, local[] = {16, 2};
-      EXPECT_EQ(cl.clEnqueueNDRangeKernel(queue, stencil, 2, nullptr, global, local, 0, nullptr,
+      EXPECT_EQ(cl.clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global, local, 0, nullptr,
                                           i + 1 == times ? &last : nullptr),
                 CL_SUCCESS);
     }
@@ -76,6 +84,37 @@ TEST_F(Divided, IterationsReadTheirNeighboursHalos) {
     const OwnedMem even = upload(initial()), odd = upload(initial());
     cl.clReleaseEvent(iterate(even, odd, times));
     ASSERT_EQ(download<cl_uint>(times % 2 ? odd : even), expected(initial(), times)) << times;
+  }
+}
+
+// Of an image, and of one that lies in a buffer.
+TEST_F(Divided, IterationsOnImages) {
+  if (!deviceInfo<cl_bool>(CL_DEVICE_IMAGE_SUPPORT)) GTEST_SKIP() << "no images";
+  cl_int code = 1;
+  const OwnedSampler sampler(
+      cl.clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &code));
+  const OwnedMem odd = upload(initial());
+  const auto image = [&](cl_mem buffer) {
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = width;
+    desc.image_height = height;
+    desc.mem_object = buffer;
+    const cl_image_format format{CL_R, CL_UNSIGNED_INT32};
+    return OwnedMem(cl.clCreateImage(context, 0, &format, &desc, nullptr, &code));
+  };
+  const OwnedMem even_image = image(nullptr), odd_image = image(odd);
+  const OwnedKernel images = kernel(program, "image_stencil");
+  const cl_sampler handle = sampler;
+  ASSERT_EQ(cl.clSetKernelArg(images, 2, sizeof handle, &handle), CL_SUCCESS);
+  for (const int times : {1, 3, 41}) {
+    const auto values = initial();
+    const size_t origin[] = {0, 0, 0}, region[] = {width, height, 1};
+    ASSERT_EQ(cl.clEnqueueWriteImage(queue, even_image, CL_TRUE, origin, region, 0, 0,
+                                     values.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    cl.clReleaseEvent(iterate(images, even_image, odd_image, times));
+    ASSERT_EQ(download<cl_uint>(odd), expected(values, times)) << times;
   }
 }
 

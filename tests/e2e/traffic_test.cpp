@@ -1,10 +1,8 @@
-// How many bytes a kernel on another device brings over: as many as have to move, worked out by
-// hand. The devices have memories of their own only where WEFT_CPU_PRIVATE_MEMORY says so.
-#include <cstdlib>
+// How many bytes of buffers a kernel on another device brings over: as many as have to move, worked
+// out by hand.
 #include <random>
 
-#include "api/cl_weft_ext.h"
-#include "tests/e2e/several_devices.h"
+#include "tests/e2e/counted_traffic.h"
 
 namespace weft::e2e {
 namespace {
@@ -92,23 +90,8 @@ const Pattern patterns[] = {
     {"Nothing", "if (i < n) out[i] = in[i];", {{1024}}, 0, 0, 0},
 };
 
-class CountedTraffic : public SeveralDevices {
+class BufferTraffic : public CountedTraffic {
  protected:
-  void SetUp() override {
-    const char* setting = std::getenv("WEFT_CPU_PRIVATE_MEMORY");
-    if (!setting || *setting != '1') GTEST_SKIP() << "the devices share their memory";
-    useDevices();
-    if (devices.size() < 2) GTEST_SKIP() << "there is one device only";
-    statistics_ = reinterpret_cast<clGetContextStatisticsWEFT_fn>(
-        cl.clGetExtensionFunctionAddressForPlatform(testPlatform(), "clGetContextStatisticsWEFT"));
-    ASSERT_NE(statistics_, nullptr);
-  }
-
-  size_t bytesMovedTo(size_t device) const {
-    cl_device_statistics_weft counts{};
-    EXPECT_EQ(statistics_(context, devices[device], sizeof counts, &counts, nullptr), CL_SUCCESS);
-    return counts.bytes_in;
-  }
   // A buffer with contents that are on device 0.
   OwnedMem scattered(cl_mem_flags flags, uint32_t seed) const {
     std::mt19937 random(seed);
@@ -141,12 +124,9 @@ class CountedTraffic : public SeveralDevices {
               CL_SUCCESS);
     return values;
   }
-
- private:
-  clGetContextStatisticsWEFT_fn statistics_ = nullptr;
 };
 
-class Traffic : public CountedTraffic, public testing::WithParamInterface<Pattern> {};
+class Traffic : public BufferTraffic, public testing::WithParamInterface<Pattern> {};
 
 TEST_P(Traffic, IsTheLeast) {
   const Pattern& p = GetParam();
@@ -168,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(, Traffic, testing::ValuesIn(patterns),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Ranges count from a sub-buffer's first byte.
-TEST_F(CountedTraffic, OfSubBuffers) {
+TEST_F(BufferTraffic, OfSubBuffers) {
   const OwnedKernel k = kernel(
       built(
           "kernel void k(global uint* a, int n) { int i = get_global_id(0); if (i < n) a[i]++; }"),
@@ -190,7 +170,7 @@ TEST_F(CountedTraffic, OfSubBuffers) {
 }
 
 // Each device works on its half of a picture; only the rows at the border go to and fro.
-TEST_F(CountedTraffic, OfAHaloExchange) {
+TEST_F(BufferTraffic, OfAHaloExchange) {
   constexpr int rounds = 4, width = 32, height = 32;
   const OwnedKernel k =
       kernel(built("kernel void k(global const uint* in, global uint* out, int w, int h) {"

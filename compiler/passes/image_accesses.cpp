@@ -1,0 +1,237 @@
+#include "compiler/passes/image_accesses.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "core/ports/launch.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::StringRef;
+using llvm::Value;
+
+constexpr unsigned descriptor_space = 2;
+
+// What a coordinate's components are: first so many dimensions, then perhaps a layer.
+struct Shape {
+  StringRef type;
+  unsigned dimensions;
+  bool layered;
+};
+constexpr Shape shapes[] = {
+    {"image1d", 1, false},
+    {"image1d_buffer", 1, false},
+    {"image1d_array", 1, true},
+    {"image2d", 2, false},
+    {"image2d_depth", 2, false},
+    {"image2d_array", 2, true},
+    {"image2d_array_depth", 2, true},
+    {"image3d", 3, false},
+};
+
+// "_Z11read_imagef14ocl_image2d_roDv2_i"
+struct Name {
+  StringRef function, image, rest;  // "read_imagef", "image2d", "Dv2_i"
+};
+
+std::optional<Name> parse(StringRef symbol) {
+  Name name;
+  size_t length = 0;
+  if (!symbol.consume_front("_Z") || symbol.consumeInteger(10, length)) return std::nullopt;
+  name.function = symbol.take_front(length);
+  symbol = symbol.drop_front(name.function.size());
+  if (symbol.consumeInteger(10, length)) return std::nullopt;
+  StringRef type = symbol.take_front(length);
+  name.rest = symbol.drop_front(type.size());
+  if (!type.consume_front("ocl_")) return std::nullopt;
+  if (!type.consume_back("_ro") && !type.consume_back("_wo") && !type.consume_back("_rw"))
+    return std::nullopt;
+  name.image = type;
+  return name;
+}
+
+// A call of a function that touches one pixel of the first level, at integer coordinates.
+struct PixelCall {
+  llvm::CallInst* call;
+  const Shape* shape;
+  Value* coordinate;
+  bool writes, sampled;
+};
+
+std::optional<PixelCall> pixelCall(llvm::Instruction& instruction) {
+  auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* const callee = call ? call->getCalledFunction() : nullptr;
+  const auto function = callee ? imageFunction(*callee) : std::nullopt;
+  if (!function || !(function->reads || function->writes) ||
+      !llvm::isa<llvm::Argument>(call->getArgOperand(0)) ||
+      call->getArgOperand(0)->getType()->getPointerAddressSpace() != descriptor_space)
+    return std::nullopt;
+  const Name name = *parse(callee->getName());
+  const auto* const shape =
+      llvm::find_if(shapes, [&](const Shape& each) { return each.type == name.image; });
+  if (shape == std::end(shapes)) return std::nullopt;
+  PixelCall pixel{call, shape, nullptr, function->writes, name.rest.starts_with("11ocl_sampler")};
+  // A level of a mip-mapped image makes one argument more.
+  if (call->arg_size() != (pixel.writes || pixel.sampled ? 3u : 2u)) return std::nullopt;
+  pixel.coordinate = call->getArgOperand(pixel.sampled ? 2 : 1);
+  if (!pixel.coordinate->getType()->getScalarType()->isIntegerTy(32)) return std::nullopt;
+  return pixel;
+}
+
+// Code before a call that says where its pixel lies.
+class PixelPlace {
+ public:
+  explicit PixelPlace(const PixelCall& pixel) : pixel_(pixel), builder_(pixel.call) {}
+
+  Value* bytes() { return size(offsetof(Descriptor, pixel_bytes), builder_.getInt16Ty()); }
+  // The offset, and whether it is one of the image's.
+  std::pair<Value*, Value*> offset();
+
+ private:
+  using Descriptor = port::ImageDescriptor;
+
+  Value* image() const { return pixel_.call->getArgOperand(0); }
+  Value* field(size_t offset, llvm::Type* type);
+  Value* size(size_t offset, llvm::Type* type) {
+    return builder_.CreateZExt(field(offset, type), builder_.getInt64Ty());
+  }
+  Value* component(unsigned index);
+  Value* step(Value* coordinate, size_t pitch) {
+    return builder_.CreateMul(builder_.CreateZExt(coordinate, builder_.getInt64Ty()),
+                              field(pitch, builder_.getInt64Ty()));
+  }
+  Value* within(unsigned index, size_t extent);
+
+  const PixelCall& pixel_;
+  llvm::IRBuilder<> builder_;
+  Value* inside_ = nullptr;
+};
+
+Value* PixelPlace::field(size_t offset, llvm::Type* type) {
+  Value* const address = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), image(), offset);
+  llvm::LoadInst* const load = builder_.CreateLoad(type, address);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(builder_.getContext(), {}));
+  return load;
+}
+
+Value* PixelPlace::component(unsigned index) {
+  Value* const all = pixel_.coordinate;
+  return all->getType()->isVectorTy() ? builder_.CreateExtractElement(all, index) : all;
+}
+
+// A component of the coordinate. A sampler may fold what is beyond the image to its edge; without
+// one, nothing is touched there.
+Value* PixelPlace::within(unsigned index, size_t extent) {
+  Value* const at = component(index);
+  Value* const count = field(extent, builder_.getInt32Ty());
+  Value* const zero = builder_.getInt32(0);
+  if (pixel_.sampled) {
+    Value* const last = builder_.CreateSub(count, builder_.getInt32(1));
+    Value* const low = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, at, zero);
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, low, last);
+  }
+  // Two conditions that may each narrow a range, of images less than 2^31 wide.
+  for (Value* const condition :
+       {builder_.CreateICmpSGE(at, zero), builder_.CreateICmpSLT(at, count)})
+    inside_ = inside_ ? builder_.CreateLogicalAnd(inside_, condition) : condition;
+  return at;
+}
+
+std::pair<Value*, Value*> PixelPlace::offset() {
+  constexpr size_t extents[] = {offsetof(Descriptor, width), offsetof(Descriptor, height),
+                                offsetof(Descriptor, depth)};
+  const auto [type, dimensions, layered] = *pixel_.shape;
+  Value* const x = within(0, extents[0]);
+  Value* const pixel = builder_.CreateTrunc(bytes(), builder_.getInt32Ty());
+  Value* offset = builder_.CreateZExt(builder_.CreateMul(x, pixel), builder_.getInt64Ty());
+  if (dimensions > 1)
+    offset =
+        builder_.CreateAdd(offset, step(within(1, extents[1]), offsetof(Descriptor, row_pitch)));
+  if (dimensions > 2 || layered) {
+    const size_t extent = layered ? offsetof(Descriptor, array_size) : extents[2];
+    offset = builder_.CreateAdd(
+        offset, step(within(layered ? dimensions : 2, extent), offsetof(Descriptor, slice_pitch)));
+  }
+  return {offset, inside_};
+}
+
+}  // namespace
+
+std::optional<ImageFunction> imageFunction(const llvm::Function& function) {
+  const auto name = parse(function.getName());
+  if (!name || !name->image.starts_with("image")) return std::nullopt;
+  if (name->function.starts_with("read_image")) return ImageFunction{.reads = true};
+  if (name->function.starts_with("write_image")) return ImageFunction{.writes = true};
+  if (name->function.starts_with("get_image_")) return ImageFunction{};
+  return std::nullopt;
+}
+
+PixelNotes::PixelNotes(llvm::Module& module) : module_(module) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* const offset = llvm::Type::getInt64Ty(context);
+  llvm::Type* const parameters[] = {llvm::PointerType::get(context, descriptor_space), offset,
+                                    offset};
+  auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false);
+  for (llvm::Function** const note : {&read_, &written_}) {
+    *note = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "weft_pixel", module);
+    (*note)->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
+    (*note)->addFnAttrs(llvm::AttrBuilder(context)
+                            .addAttribute(llvm::Attribute::NoUnwind)
+                            .addAttribute(llvm::Attribute::WillReturn));
+  }
+}
+
+PixelNotes::~PixelNotes() {
+  for (llvm::Function* const function : values_) function->eraseFromParent();
+  read_->eraseFromParent();
+  written_->eraseFromParent();
+}
+
+llvm::FunctionCallee PixelNotes::valueFunction(llvm::Type* result, llvm::ArrayRef<llvm::Type*> of) {
+  auto* const type = llvm::FunctionType::get(result, of, false);
+  values_.push_back(
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage, "weft_value", module_));
+  values_.back()->setAttributes(read_->getAttributes());
+  return values_.back();
+}
+
+// What is written came from somewhere, too, so it stays in use. What is read is each time another
+// value, of which nothing is known.
+void PixelNotes::replaceValue(llvm::CallInst& call, bool writes) {
+  llvm::IRBuilder<> builder(&call);
+  llvm::Type* const type = call.getType();
+  if (!writes) return call.replaceAllUsesWith(builder.CreateCall(valueFunction(type, {})));
+  Value* const value = call.getArgOperand(call.arg_size() - 1);
+  builder.CreateCall(valueFunction(builder.getVoidTy(), value->getType()), value);
+}
+
+void PixelNotes::addTo(llvm::Function& function) {
+  llvm::SmallVector<PixelCall> calls;
+  for (llvm::Instruction& instruction : llvm::instructions(function))
+    if (const auto pixel = pixelCall(instruction)) calls.push_back(*pixel);
+  for (const PixelCall& pixel : calls) {
+    PixelPlace place(pixel);
+    Value* const bytes = place.bytes();
+    const auto [offset, inside] = place.offset();
+    replaceValue(*pixel.call, pixel.writes);
+    llvm::Instruction* before = pixel.call;
+    if (inside) before = llvm::SplitBlockAndInsertIfThen(inside, pixel.call->getIterator(), false);
+    llvm::CallInst::Create(pixel.writes ? written_ : read_,
+                           {pixel.call->getArgOperand(0), offset, bytes}, "",
+                           before->getIterator());
+    pixel.call->eraseFromParent();
+  }
+}
+
+std::optional<PixelNotes::Note> PixelNotes::noteOf(const llvm::CallBase& call) const {
+  const llvm::Function* const callee = call.getCalledFunction();
+  if (callee != read_ && callee != written_) return std::nullopt;
+  return Note{call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2),
+              callee == written_};
+}
+
+}  // namespace weft::compiler
