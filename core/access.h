@@ -20,7 +20,7 @@ struct ArgumentInfo;
 
 enum class AccessCode : uint8_t {
   constant,  // `value`
-  argument,  // the `width` bits at byte `value` of by-value argument `a`, or of an image's descriptor
+  argument,  // the `width` bits at byte `value` of by-value argument `a`, or of its descriptor
   // Of dimension `a`:
   global_id,
   local_id,

@@ -8,10 +8,10 @@ namespace {
 // What another member has to gain: commands that depend on each other over devices wait longer for
 // each other than those of one stream, and predictions are no better than that.
 constexpr double margin_ns = 10'000, margin_part = 0.05;
-// Of a member that is as good as free.
-constexpr double idle_ns = 2000;
 // Of a member that never ran it.
 constexpr double pessimism = 2;
+
+double needed(const Candidate& nearest) { return margin_ns + margin_part * nearest.execution_ns; }
 
 double finishOf(const Candidate& candidate, double ready_ns) {
   const double begin = std::max(candidate.free_ns, ready_ns + candidate.transfer_ns);
@@ -31,20 +31,20 @@ size_t nearest(std::span<const Candidate> candidates, size_t preferred) {
 size_t earliestFinish(std::span<const Candidate> candidates, double ready_ns, size_t preferred) {
   size_t best = nearest(candidates, preferred);
   double earliest = finishOf(candidates[best], ready_ns);
-  double needed = margin_ns + margin_part * candidates[best].execution_ns;
+  double margin = needed(candidates[best]);
   for (size_t i = 0; i < candidates.size(); ++i) {
     const double finish = finishOf(candidates[i], ready_ns);
-    if (finish + needed >= earliest) continue;
+    if (finish + margin >= earliest) continue;
     best = i;
     earliest = finish;
-    needed = 0;  // it only counts against who is nearest
+    margin = 0;  // it only counts against who is nearest
   }
   return best;
 }
 
 bool cannotBeBeaten(std::span<const Candidate> candidates, double ready_ns, size_t index) {
   const Candidate& one = candidates[index];
-  return one.transfer_ns == 0 && one.free_ns <= ready_ns + idle_ns &&
+  return one.transfer_ns == 0 && one.free_ns <= ready_ns + needed(one) &&
          std::ranges::all_of(candidates, [&](const Candidate& other) {
            return one.execution_ns <= other.execution_ns;
          });

@@ -16,10 +16,13 @@ constexpr uint64_t trial_again = 256;
 constexpr unsigned trial_launches = 2;
 // Dividing keeps all members busy, so it has to gain something.
 constexpr double margin_part = 0.03, margin_ns = 2000;
-// Below that part of what the best member alone is expected to take, nobody needs to try.
-constexpr double surely_better = 0.85;
+// Below that part of what the best member alone is expected to take, nobody needs to try; but what
+// it takes to run a part at all makes too much of expectations of so little.
+constexpr double surely_better = 0.85, brief_ns = 60'000;
 // What trials may cost, as a part of all time; and how soon and how late the next one is.
 constexpr double trial_part = 0.01;
+// What they cost beside the worse way's time: launches that depend on what comes of it wait for it.
+constexpr double stall_ns = 100'000;
 constexpr double soonest_trial = 64, latest_trial = 1 << 16;
 // When together should have been better by far, it gets some more chances soon.
 constexpr double far_better = 0.75, second_chance = 16;
@@ -31,7 +34,7 @@ constexpr Mode other(Mode mode) { return mode == Mode::together ? Mode::alone : 
 }  // namespace
 
 bool Verdict::aloneIsWorthATrial() const {
-  return expected_alone_ == 0 || together_.ns > surely_better * expected_alone_;
+  return expected_alone_ < brief_ns || together_.ns > surely_better * expected_alone_;
 }
 
 bool Verdict::pays() const { return together_.ns * (1 + margin_part) + margin_ns < alone_.ns; }
@@ -49,7 +52,9 @@ void Verdict::settle(Mode mode) {
   settled_ = true;
   const Times &mine = times(mode), &others = times(other(mode));
   const double lost = others.known() && mine.known() ? others.ns / mine.ns - 1 : 0;
-  double launches = std::clamp(trial_launches * lost / trial_part, soonest_trial, latest_trial);
+  const double stall = mine.known() ? stall_ns / mine.ns : 0;
+  double launches =
+      std::clamp((trial_launches * lost + stall) / trial_part, soonest_trial, latest_trial);
   const bool disappoints = mode == Mode::alone && mine.known() && expected_together_ > 0 &&
                            expected_together_ < far_better * mine.ns;
   if (disappoints && disappointments_ < most_chances)
@@ -103,6 +108,10 @@ void Verdict::took(Mode mode, double nanoseconds, bool moved) {
     return;
   }
   if (over) settle(pays() ? Mode::together : Mode::alone);
+}
+
+void Verdict::leftWhole(double nanoseconds) {
+  if (alone_.known()) alone_.ns += learned * (nanoseconds - alone_.ns);
 }
 
 void Verdict::refuse() {

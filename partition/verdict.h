@@ -16,9 +16,11 @@ class Verdict {
   // from it. next() is called for the others, when they begin.
   bool leaveWhole();
   Mode next();
-  // That launch took so long from when it could begin. `moved`: its parts were not where those of
-  // the one before it were, so data moved that will not move again.
+  // That launch took so long from when it could begin, the host's work included. `moved`: its parts
+  // were not where those of the one before it were, so data moved that will not move again.
   void took(Mode mode, double nanoseconds, bool moved = false);
+  // A launch that was left whole took so long.
+  void leftWhole(double nanoseconds);
   // It cannot be divided, for a reason that later ones are likely to share.
   void refuse();
   // What the best member alone would take, by the speed of its part.

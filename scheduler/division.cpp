@@ -65,7 +65,8 @@ Division::Division(Queue& queue, const DeviceKernel& kernel, ArgumentSet argumen
       kernel_(&kernel),
       arguments_(std::move(arguments)),
       record_(record),
-      experience_(std::move(experience)) {
+      experience_(std::move(experience)),
+      able_(profiling::now()) {
   for (const MemberKernel& member : experience_->members()) members_.push_back({member});
 }
 
@@ -369,6 +370,7 @@ bool Division::dependsOnOthers() const {
 
 void Division::plan(bool ahead) {
   begun_ = profiling::now();
+  if (maker_.load(std::memory_order_relaxed) != std::this_thread::get_id()) able_ = begun_;
   decide();
   if (ahead && at_once_ && split_->merged().empty()) decideToMeasure(*experience_->state().lock());
   if (mode_ == partition::Verdict::Mode::together && !split_->merged().empty())
@@ -460,6 +462,9 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   using partition::Verdict;
   const double now =
       ahead ? timeFrom(std::max(begun_, *ahead)) : static_cast<double>(profiling::now() - begun_);
+  // What the host does before counts as well, unless the devices are busy meanwhile.
+  const uint64_t since = std::max(able_, ahead.value_or(begun_));
+  const double total = now + (begun_ > since ? static_cast<double>(begun_ - since) : 0);
   if (Knowledge::get().setting.trace) tell(now);
   if (!measured_) return;
   if (const auto spent = merging_ && !ran_again_ ? merging_->spent() : std::nullopt)
@@ -475,7 +480,7 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
     double busy = 0;
     for (const State& state : members_) busy += state.busy_ns;
     const double waited = ahead ? 0 : commandTime(member(seen->best).device->capabilities());
-    seen->verdict.took(mode_, std::max(busy, now - waited));
+    seen->verdict.took(mode_, std::max(busy, total - waited));
     return;
   }
   ++seen->launches;
@@ -487,7 +492,7 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   // Whether other shares are better the next launches tell, or they stay as long as they are not.
   if (homes.moved()) seen->sampling.startOver();
   judgeAlone(*seen);
-  seen->verdict.took(mode_, now, moved);
+  seen->verdict.took(mode_, total, moved);
 }
 
 }  // namespace weft

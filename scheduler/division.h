@@ -2,13 +2,16 @@
 // decision to divide it to the end of its last part. docs/balancing.md.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "core/kernel.h"
 #include "partition/policy.h"
 #include "partition/split.h"
+#include "profiling/clock.h"
 #include "profiling/store.h"
 #include "scheduler/executed_parts.h"
 #include "scheduler/experience.h"
@@ -42,6 +45,8 @@ class Division {
   bool atOnce() const { return at_once_; }
   // The first part is about to be given out.
   void begin();
+  // The call that enqueues it has returned.
+  void enqueued() { maker_.store({}, std::memory_order_relaxed); }
 
   const partition::Split& split() const { return *split_; }
   const Ref<const DeviceKernel>& kernel() const { return kernel_; }
@@ -144,6 +149,9 @@ class Division {
   bool ran_again_ = false;
   uint64_t begun_ = 0;
   double planned_ns_ = 0;
+  // It could begin then: when it was enqueued, unless it had to wait.
+  uint64_t able_;
+  std::atomic<std::thread::id> maker_ = std::this_thread::get_id();
 };
 
 }  // namespace weft

@@ -465,7 +465,9 @@ Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
   if (!division) return nullptr;
   keepMeasurementsSoon(queue.context().platform());
   const auto divided = [&](WaitList after) {
-    return enqueueCommand<SplitLaunch>(after, queue, type, std::move(division));
+    auto event = enqueueCommand<SplitLaunch>(after, queue, type, division);
+    division->enqueued();
+    return event;
   };
   // With atomics whose results are used each run may be another.
   const bool repeatable =

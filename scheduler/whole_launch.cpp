@@ -62,6 +62,7 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   double expected_ns_ = 0;
   double load_ns_ = 0;  // what that added
   bool placed_ = false;
+  uint64_t placed_at_ = 0;
   bool measures_ = false;
   AccessList touched_;  // once that was worked out to place it
   std::vector<ExecutedPart> executed_;
@@ -200,6 +201,7 @@ size_t WholeLaunch::choose(uint64_t now, uint64_t ready) {
 
 // It is going to run where it was placed.
 void WholeLaunch::expect(uint64_t now) noexcept {
+  placed_at_ = now;
   State& state = State::of(context());
   if (member_ != 0) state.noteElsewhere();
   loaded_ = members()[member_].device;
@@ -248,8 +250,8 @@ void WholeLaunch::learn() noexcept {
     if (Knowledge::get().setting.trace) tell();
     executed_.push_back({members()[member_].device, launch().wholeBox()});
     if (!measures_) return;
-    const auto ns = static_cast<double>(times_.ended.load(std::memory_order_relaxed) -
-                                        times_.started.load(std::memory_order_relaxed));
+    const uint64_t ended = times_.ended.load(std::memory_order_relaxed);
+    const auto ns = static_cast<double>(ended - times_.started.load(std::memory_order_relaxed));
     record(ns);
     keepMeasurementsSoon(context().platform());
     const auto seen = experience_->state().lock();
@@ -259,6 +261,9 @@ void WholeLaunch::learn() noexcept {
     const bool slower = alone.measured && ns > alone.ns;
     alone.ns = slower ? alone.ns + learned * (ns - alone.ns) : ns;
     alone.measured = true;
+    // The host's work counts, unless the device was busy meanwhile.
+    const uint64_t able = std::max(placed_at_, predecessorsEnded());
+    seen->verdict.leftWhole(std::max(ns, ended > able ? static_cast<double>(ended - able) : 0));
   } catch (const std::bad_alloc&) {  // the next one is as good
   }
 }

@@ -23,8 +23,8 @@ class SplitTest : public CompilerTest {
   // The first kernel.
   KernelInfo kernelOf(const std::string& source) {
     port::CompileRequest asked = request(source, "-cl-std=CL3.0");
-    asked.features.extensions.push_back("cl_khr_int64_base_atomics");
     asked.features.images = true;
+    asked.features.extensions.push_back("cl_khr_int64_base_atomics");
     asked.features.feature_macros = {"__opencl_c_int64",
                                      "__opencl_c_fp64",
                                      "__opencl_c_program_scope_global_variables",
@@ -100,10 +100,7 @@ const HazardCase hazard_cases[] = {
      " barrier(CLK_LOCAL_MEM_FENCE); atomic_add(&sum, 1); barrier(CLK_LOCAL_MEM_FENCE);"
      " a[get_group_id(0)] = sum; }",
      0},
-    {"kernel void k(read_only image2d_t a, write_only image2d_t b, sampler_t s) {"
-     " int2 at = (int2)(get_global_id(0), get_global_id(1));"
-     " write_imagef(b, at, read_imagef(a, s, at) + read_imagef(a, s, (float2)(0.5f))); }",
-     0},
+    {"kernel void k(write_only image1d_t a) { write_imagef(a, get_global_id(0), 1.0f); }", 0},
     {"kernel void k(global int* a, global int* b) { b[get_global_id(0)] = atomic_inc(a); }",
      bits({SplitHazard::global_atomics, SplitHazard::common_atomics})},
     {"kernel void k(global int* a) { atomic_inc(a); if (a[0] == 7) a[1] = 1; }",

@@ -56,6 +56,27 @@ TEST(Verdict, NobodyTriesWhatIsWorseForSure) {
   EXPECT_EQ(world.launches[1], 0u);
 }
 
+// Of short kernels what parts take is mostly what it takes to run any.
+TEST(Verdict, WhatIsBriefIsTriedAlone) {
+  Verdict verdict;
+  World world{20e3, 14e3, 0, 40e3};
+  world.run(verdict, 20);
+  EXPECT_EQ(verdict.mode(), Mode::alone);
+}
+
+TEST(Verdict, LaunchesThatAreLeftWholeTellWhatTheyTake) {
+  Verdict verdict;
+  World world{1.2e6, 1e6};
+  world.run(verdict, 10);
+  ASSERT_EQ(verdict.mode(), Mode::alone);
+  world.together = 0.9e6;  // which is no better than alone has become
+  world.alone = 0.8e6;
+  for (int i = 0; i < 10; ++i) verdict.leftWhole(world.alone);
+  world.launches[0] = 0;
+  world.run(verdict, 5000);
+  EXPECT_LT(world.launches[0], 200u);
+}
+
 TEST(Verdict, ASmallGainIsNone) {
   Verdict verdict;
   World world{0.99e6, 1e6};
@@ -106,6 +127,19 @@ TEST(Verdict, TrialsCostLittle) {
     world.run(verdict, 20000);
     const double best = std::min(together, 1e6) * 20000;
     EXPECT_LT(world.time, 1.02 * best) << together;
+  }
+}
+
+// Whoever enqueues ahead waits for a trial, which counts beside launches of a few microseconds.
+TEST(Verdict, ShortLaunchesAreTriedMoreRarely) {
+  for (const double scale : {1.0, 1000.0}) {
+    Verdict verdict;
+    World world{20e3 * scale, 13e3 * scale};
+    world.run(verdict, 20);
+    ASSERT_EQ(verdict.mode(), Mode::alone);
+    world.launches[0] = 0;
+    world.run(verdict, 500);
+    EXPECT_EQ(world.launches[0] > 0, scale > 1) << scale;
   }
 }
 
