@@ -1,7 +1,10 @@
 #include "compiler/passes/regions.h"
 
+#include <limits>
+
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/CaptureTracking.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -54,6 +57,7 @@ class Splitter {
  private:
   void placeVariables();
   void carryValues(const Uniformity* uniformity);
+  void forgetRestrictions();
   unsigned slotFor(const Instruction& value, const llvm::BitVector& live, bool per_group);
   Region buildRegion(unsigned index);
   BasicBlock* start(unsigned index) const {
@@ -330,6 +334,7 @@ SplitKernel Splitter::split() {
     for (unsigned i = 0; i <= barriers_.size(); ++i)
       uniform_outcomes[i] = lockstep.agreeFrom(*start(i));
     carryValues(lockstep.holds() ? &uniformity : nullptr);
+    forgetRestrictions();
   }
   if (llvm::is_contained(uniform_outcomes, false)) {
     result_.state_slot = result_.layout.addPerLane(4, llvm::Align(4));
@@ -346,6 +351,16 @@ SplitKernel Splitter::split() {
   function_.eraseFromParent();
   body_.function = nullptr;
   return std::move(result_);
+}
+
+// A region does not see that a pointer which comes to it through memory was made from a `restrict`
+// argument, and would take it for another object's.
+void Splitter::forgetRestrictions() {
+  constexpr unsigned any = std::numeric_limits<unsigned>::max();
+  for (llvm::Argument& argument : function_.args())
+    if (argument.hasNoAliasAttr() && llvm::PointerMayBeCaptured(&argument, /*ReturnCaptures=*/false,
+                                                                /*StoreCaptures=*/true, any))
+      argument.removeAttr(llvm::Attribute::NoAlias);
 }
 
 // Decides which variables live in the context.

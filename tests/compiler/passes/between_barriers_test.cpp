@@ -227,5 +227,28 @@ TEST(BetweenBarriers, LanesAreCountedInHalves) {
   EXPECT_EQ(text.find("x i64>"), std::string::npos) << text;
 }
 
+// A pointer made from a `restrict` argument lives across the barrier in the lane's context.
+TEST(BetweenBarriers, PointersMadeFromRestrictedArgumentsAreTheirs) {
+  const Program program(R"(
+    kernel void walk(global int* restrict p, global int* out, global const int* far, int n) {
+      const int lane = get_local_id(0);
+      global int* at = p;
+      for (int i = 0; i < n; ++i) {
+        at += far[lane];
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        p[lane + i + 1] = 100;
+        at[lane] += 1;
+        out[lane] += p[lane + i + 1];
+        barrier(CLK_GLOBAL_MEM_FENCE);
+      }
+    })");
+  constexpr unsigned lanes = 16;
+  std::vector<int32_t> p(lanes + 8), out(lanes), far(lanes, 1);
+  program.run("walk", {1, {lanes, 1, 1}, {lanes, 1, 1}},
+              {Program::buffer(p.data()), Program::buffer(out.data()), Program::buffer(far.data()),
+               Program::value(int32_t{3})});
+  EXPECT_EQ(out, std::vector<int32_t>(lanes, 303));
+}
+
 }  // namespace
 }  // namespace weft::test
