@@ -48,7 +48,9 @@ void setSwitches() {
   // Strength reduction over the nested loops of a lowered kernel takes half of code generation's
   // time and, with x86's addressing modes, gives no faster code. NVIDIA's loops have had theirs
   // before they were unrolled: afterwards each turn's address would be computed on its own.
-  const char* const switches[] = {"weft", "-disable-lsr"};
+  // Moving integers to mask registers takes quadratic time in long code, most of it where there is
+  // nothing to move.
+  const char* const switches[] = {"weft", "-disable-lsr", "-disable-x86-domain-reassignment"};
   llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(switches)), switches);
 }
 
