@@ -7,7 +7,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/passes/lane_loops.h"
-#include "compiler/passes/region_caller.h"
+#include "compiler/passes/region_chain.h"
 #include "core/ports/launch.h"
 
 namespace weft::compiler {
@@ -31,21 +31,13 @@ uint64_t nextLocalMemory(const SplitKernel& split) {
 class DivergentFunction {
  public:
   DivergentFunction(llvm::Module& module, const KernelBody& body, SplitKernel& split)
-      : split_(split), slots_(llvm::StructType::get(module.getContext(), split.group_slots)) {
-    llvm::LLVMContext& context = module.getContext();
-    llvm::FunctionType* region = split.regions[0].function->getFunctionType();
-    llvm::SmallVector<llvm::Type*> types(
-        region->params().take_front(body.firstHidden() + env::count));
-    types.push_back(llvm::PointerType::get(context, 0));
-    function_ =
-        Function::Create(llvm::FunctionType::get(llvm::Type::getInt32Ty(context), types, false),
-                         llvm::GlobalValue::InternalLinkage, body.name + ".divergent", module);
-    function_->setAttributes(split.regions[0].function->getAttributes());
-    function_->addFnAttr(llvm::Attribute::NoInline);
+      : split_(split),
+        slots_(frameType(split, module.getContext())),
+        function_(createGroupFunction(module, body, split, body.name + ".divergent",
+                                      {llvm::PointerType::get(module.getContext(), 0)})) {
     emit(body);
   }
   Function* function() const { return function_; }
-  llvm::StructType* slots() const { return slots_; }
 
  private:
   void emit(const KernelBody& body);
@@ -115,7 +107,7 @@ Value* DivergentFunction::step(Builder& builder, RegionCaller& caller, const Lan
 class EntryEmitter {
  public:
   EntryEmitter(llvm::Module& module, const KernelBody& body, SplitKernel& split,
-               llvm::StringRef symbol);
+               llvm::StringRef symbol, size_t most_together);
   Function* emit();
 
  private:
@@ -130,9 +122,8 @@ class EntryEmitter {
   void loopOverGroups(llvm::function_ref<void(const std::array<Value*, 3>&)> emit_group);
   void enterGroup(const std::array<Value*, 3>& group);
   void emitGroup(RegionCaller& caller);
-  void emitRegion(RegionCaller& caller, unsigned index);
+  void emitStretches(RegionCaller& caller);
   void callDivergent(RegionCaller& caller);
-  void switchTo(Value* state, llvm::ArrayRef<unsigned> outcomes);
   BasicBlock* newBlock(const llvm::Twine& name) {
     return BasicBlock::Create(module_.getContext(), name, function_);
   }
@@ -144,18 +135,19 @@ class EntryEmitter {
   Function* function_;
   llvm::SmallVector<Value*> arguments_;  // of region calls
   std::array<Value*, 3> begin_, end_;    // the box
-  StateRange range_;
-  AllocaInst* outcome_ = nullptr;
-  llvm::SmallVector<AllocaInst*> slots_, slot_results_;
-  AllocaInst* frame_ = nullptr;  // the group slots, for the divergent function
+  const std::vector<RegionStretch> stretches_;
+  std::optional<RegionChain> chain_;
+  AllocaInst* frame_ = nullptr;  // the group slots, for functions of the group
   std::optional<DivergentFunction> divergent_;
-  llvm::SmallVector<BasicBlock*> region_blocks_;  // by state; the last is the end of the group
-  BasicBlock* apart_ = nullptr;
 };
 
 EntryEmitter::EntryEmitter(llvm::Module& module, const KernelBody& body, SplitKernel& split,
-                           llvm::StringRef symbol)
-    : module_(module), body_(body), split_(split), builder_(module.getContext()) {
+                           llvm::StringRef symbol, size_t most_together)
+    : module_(module),
+      body_(body),
+      split_(split),
+      builder_(module.getContext()),
+      stretches_(stretchesOf(split, most_together)) {
   llvm::Type* pointer = builder_.getPtrTy();
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
                                        {pointer, pointer, pointer, pointer, pointer}, false);
@@ -276,16 +268,10 @@ void EntryEmitter::loadExtents(Value* lane_capacity) {
 
 Function* EntryEmitter::emit() {
   builder_.SetInsertPoint(newBlock("entry"));
-  outcome_ = builder_.CreateAlloca(builder_.getInt32Ty(), nullptr, "outcome");
-  if (split_.keeps_state) {
-    range_ = StateRange::create(builder_);
-    divergent_.emplace(module_, body_, split_);
-    frame_ = builder_.CreateAlloca(divergent_->slots(), nullptr, "frame");
-  }
-  for (llvm::Type* type : split_.group_slots) {
-    slots_.push_back(builder_.CreateAlloca(type, nullptr, "slot"));
-    slot_results_.push_back(builder_.CreateAlloca(type, nullptr, "result"));
-  }
+  chain_.emplace(builder_, split_);
+  if (split_.keeps_state) divergent_.emplace(module_, body_, split_);
+  if (split_.keeps_state || stretches_.size() > 1)
+    frame_ = builder_.CreateAlloca(frameType(split_, module_.getContext()), nullptr, "frame");
   loadLaunch();
 
   loopOverGroups([&](const std::array<Value*, 3>& group) { enterGroup(group); });
@@ -350,89 +336,61 @@ void EntryEmitter::enterGroup(const std::array<Value*, 3>& group) {
 }
 
 void EntryEmitter::emitGroup(RegionCaller& caller) {
-  for (unsigned k = 0; k < split_.done(); ++k) region_blocks_.push_back(newBlock("region"));
-  region_blocks_.push_back(newBlock("group.end"));
-  if (split_.keeps_state) apart_ = newBlock("apart");
-  builder_.CreateBr(region_blocks_[0]);
-  for (unsigned k = 0; k < split_.done(); ++k) {
-    builder_.SetInsertPoint(region_blocks_[k]);
-    emitRegion(caller, k);
+  for (unsigned k = 0; k < split_.done(); ++k) chain_->targets.push_back(newBlock("region"));
+  chain_->targets.push_back(newBlock("group.end"));
+  if (split_.keeps_state) chain_->targets.push_back(newBlock("apart"));
+  builder_.CreateBr(chain_->targets[0]);
+  if (stretches_.size() > 1) {
+    emitStretches(caller);
+  } else {
+    for (unsigned k = 0; k < split_.done(); ++k) chain_->emitRegion(caller, k);
   }
   if (split_.keeps_state) {
-    builder_.SetInsertPoint(apart_);
+    builder_.SetInsertPoint(chain_->targets[split_.apart()]);
     callDivergent(caller);
   }
-  builder_.SetInsertPoint(region_blocks_.back());
+  builder_.SetInsertPoint(chain_->targets[split_.done()]);
 }
 
-void EntryEmitter::emitRegion(RegionCaller& caller, unsigned index) {
-  Region& region = split_.regions[index];
-  llvm::SmallVector<Value*> values, results;
-  for (unsigned i = 0; i < slots_.size(); ++i) {
-    values.push_back(builder_.CreateLoad(split_.group_slots[i], slots_[i]));
-    builder_.CreateStore(values.back(), slot_results_[i]);
-    results.push_back(slot_results_[i]);
+// Each stretch of regions is a call, and the frame has the group slots.
+void EntryEmitter::emitStretches(RegionCaller& caller) {
+  const unsigned states = split_.done() + (split_.keeps_state ? 2 : 1);
+  for (const RegionStretch& stretch : stretches_) {
+    Function* function = emitStretch(module_, body_, split_, stretch);
+    BasicBlock* block = newBlock("stretch");
+    Builder builder(block);
+    llvm::PHINode* state = builder.CreatePHI(builder.getInt32Ty(), stretch.end - stretch.first);
+    for (unsigned k = stretch.first; k < stretch.end; ++k) {
+      builder_.SetInsertPoint(chain_->targets[k]);
+      builder_.CreateBr(block);
+      state->addIncoming(builder.getInt32(k), chain_->targets[k]);
+    }
+    llvm::SmallVector<Value*> arguments = caller.arguments();
+    arguments.append({frame_, state});
+    builder_.SetInsertPoint(block);
+    chain_->switchTo(builder_.CreateCall(function, arguments),
+                     llvm::to_vector(llvm::seq(0u, states)));
   }
-  bool save_state = region.outcomes.size() > 1 && !region.uniform_outcome;
-  if (save_state) range_.reset(builder_);
-  const LaneRun run{
-      builder_, split_, caller, region, values, results, save_state ? &range_ : nullptr, outcome_};
-  llvm::SmallVector<llvm::CallInst*> calls;
-  if (region.for_all_lanes) {
-    calls.push_back(emitFirstLane(run));
-  } else if (region.vector) {
-    emitVectorOrLanes(run, calls);
-  } else {
-    calls.push_back(emitLanes(run));
-  }
-  for (unsigned i = 0; i < slots_.size(); ++i)
-    builder_.CreateStore(builder_.CreateLoad(split_.group_slots[i], slot_results_[i]), slots_[i]);
-  if (region.outcomes.empty()) {
-    builder_.CreateUnreachable();  // no lane ever leaves
-  } else if (save_state) {
-    BasicBlock* together = newBlock("together");
-    builder_.CreateCondBr(range_.agree(builder_), together, apart_);
-    builder_.SetInsertPoint(together);
-    switchTo(builder_.CreateLoad(builder_.getInt32Ty(), range_.least), region.outcomes);
-  } else {
-    switchTo(builder_.CreateLoad(builder_.getInt32Ty(), outcome_), region.outcomes);
-  }
-  for (llvm::CallInst* call : calls) {
-    llvm::InlineFunctionInfo info;
-    llvm::InlineFunction(*call, info);
-  }
-}
-
-void EntryEmitter::switchTo(Value* state, llvm::ArrayRef<unsigned> outcomes) {
-  if (outcomes.size() == 1) {
-    builder_.CreateBr(region_blocks_[outcomes[0]]);
-    return;
-  }
-  llvm::SwitchInst* choice =
-      builder_.CreateSwitch(state, region_blocks_[outcomes.back()], outcomes.size());
-  for (unsigned outcome : outcomes.drop_back())
-    choice->addCase(builder_.getInt32(outcome), region_blocks_[outcome]);
+  // They are called once more, by the divergent function, and would make one function of it.
+  if (split_.keeps_state)
+    for (Region& region : split_.regions) region.function->addFnAttr(llvm::Attribute::NoInline);
 }
 
 void EntryEmitter::callDivergent(RegionCaller& caller) {
-  auto place = [&](unsigned i) { return builder_.CreateStructGEP(divergent_->slots(), frame_, i); };
-  for (unsigned i = 0; i < slots_.size(); ++i)
-    builder_.CreateStore(builder_.CreateLoad(split_.group_slots[i], slots_[i]), place(i));
+  const bool has_slots = stretches_.size() == 1;  // outside of the frame
+  if (has_slots) chain_->store(frame_);
   llvm::SmallVector<Value*> arguments = caller.arguments();
   arguments.push_back(frame_);
   Value* state = builder_.CreateCall(divergent_->function(), arguments);
-  for (unsigned i = 0; i < slots_.size(); ++i)
-    builder_.CreateStore(builder_.CreateLoad(split_.group_slots[i], place(i)), slots_[i]);
-  llvm::SmallVector<unsigned> all;
-  for (unsigned k = 0; k <= split_.done(); ++k) all.push_back(k);
-  switchTo(state, all);
+  if (has_slots) chain_->load(frame_);
+  chain_->switchTo(state, llvm::to_vector(llvm::seq(0u, split_.done() + 1)));
 }
 
 }  // namespace
 
 Function* emitEntry(llvm::Module& module, const KernelBody& body, SplitKernel& split,
-                    llvm::StringRef symbol) {
-  return EntryEmitter(module, body, split, symbol).emit();
+                    llvm::StringRef symbol, size_t most_together) {
+  return EntryEmitter(module, body, split, symbol, most_together).emit();
 }
 
 uint64_t contextBytesPerLane(const KernelBody& body, const SplitKernel& split) {

@@ -78,7 +78,7 @@ Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachin
   SplitKernel split = splitAtBarriers(body);
   if (options.optimize || options.vectorise == Vectorising::always)
     vectoriseRegions(body, split, machine, options.vectorise);
-  Function* entry = emitEntry(module, body, split, symbol);
+  Function* entry = emitEntry(module, body, split, symbol, options.most_together);
   entry->setSubprogram(body.subprogram);
   removeDeadFunctions(split);
   info.lane_context_bytes = std::max(info.lane_context_bytes, contextBytesPerLane(body, split));

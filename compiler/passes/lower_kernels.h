@@ -23,6 +23,8 @@ namespace weft::compiler {
 struct LoweringOptions {
   bool optimize = true;
   Vectorising vectorise = Vectorising::automatic;  // only where code is optimised
+  // Instructions of all regions of a kernel that are one function.
+  size_t most_together = 3'000;
 };
 
 // `module` is spir64-style IR, linked with its builtins, with triple and data layout of `machine`.

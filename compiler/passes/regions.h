@@ -73,6 +73,7 @@ struct SplitKernel {
   bool shares_variables = false;  // lanes use one private array, one after the other
 
   unsigned done() const { return static_cast<unsigned>(regions.size()); }
+  unsigned apart() const { return done() + 1; }  // lanes go on at different regions
 };
 
 // Consumes the code of `body`.

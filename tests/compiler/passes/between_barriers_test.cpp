@@ -1,4 +1,5 @@
 // What lies between two barriers: what is left to one lane, and short code that becomes vectors.
+#include <algorithm>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -225,6 +226,50 @@ TEST(BetweenBarriers, LanesAreCountedInHalves) {
       "}",
       "inner");
   EXPECT_EQ(text.find("x i64>"), std::string::npos) << text;
+}
+
+std::string manyBarriers(unsigned count) {
+  std::string source = R"(
+    kernel void many(global uint* out) {
+      local uint all[64];
+      const uint lane = get_local_id(0);
+      uint v = all[lane] = lane;
+  )";
+  for (unsigned i = 1; i <= count; ++i)
+    source += "barrier(CLK_LOCAL_MEM_FENCE); v = v * 3 + all[(lane + " + std::to_string(i) +
+              ") % 64]; barrier(CLK_LOCAL_MEM_FENCE); all[lane] = v;\n";
+  return source + "out[lane] = v; }";
+}
+
+// Of the largest function before optimisation.
+size_t mostInstructions(const std::string& source) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = compileOpenCl(context, source);
+  std::vector<KernelInfo> kernels = describeKernels(*module);
+  llvm::cantFail(compiler::lowerKernels(*module, hostMachine(), kernels, {}));
+  size_t most = 0;
+  for (const llvm::Function& function : *module)
+    most = std::max<size_t>(most, function.getInstructionCount());
+  return most;
+}
+
+TEST(BetweenBarriers, FunctionsDoNotGrowWithTheNumberOfBarriers) {
+  const size_t few = mostInstructions(manyBarriers(60));
+  EXPECT_LT(mostInstructions(manyBarriers(240)), few + few / 2);
+}
+
+TEST(BetweenBarriers, ManyBarriersGiveTheSame) {
+  constexpr unsigned count = 60, lanes = 64;
+  std::vector<uint32_t> all(lanes), want(lanes), out(lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane) all[lane] = want[lane] = lane;
+  for (unsigned i = 1; i <= count; ++i) {
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      want[lane] = want[lane] * 3 + all[(lane + i) % lanes];
+    all = want;
+  }
+  Program(manyBarriers(count))
+      .run("many", {1, {lanes, 1, 1}, {lanes, 1, 1}}, {Program::buffer(out.data())});
+  EXPECT_EQ(out, want);
 }
 
 // A pointer made from a `restrict` argument lives across the barrier in the lane's context.

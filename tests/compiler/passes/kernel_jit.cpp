@@ -140,18 +140,17 @@ std::vector<KernelInfo> loweredKernels(const std::string& source, bool optimize)
   return kernels;
 }
 
-Program::Program(const std::string& source, bool optimize, compiler::Vectorising vectorise) {
+Program::Program(const std::string& source, const compiler::LoweringOptions& options) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module = compileOpenCl(*context, source);
   kernels_ = describeKernels(*module);
-  if (llvm::Error error =
-          compiler::lowerKernels(*module, hostMachine(), kernels_, {optimize, vectorise}))
+  if (llvm::Error error = compiler::lowerKernels(*module, hostMachine(), kernels_, options))
     fail(llvm::toString(std::move(error)));
   if (std::getenv("WEFT_TEST_PRINT")) module->print(llvm::errs(), nullptr);
-  if (optimize) test::optimise(*module, hostMachine());
+  if (options.optimize) test::optimise(*module, hostMachine());
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder) fail(llvm::toString(builder.takeError()));
-  if (!optimize) builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
+  if (!options.optimize) builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*builder).create();
   if (!jit) fail(llvm::toString(jit.takeError()));
   jit_ = std::move(*jit);

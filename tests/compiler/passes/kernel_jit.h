@@ -43,7 +43,9 @@ std::string optimisedText(const std::string& source, const std::string& kernel,
 class Program {
  public:
   explicit Program(const std::string& source, bool optimize = true,
-                   compiler::Vectorising vectorise = compiler::Vectorising::automatic);
+                   compiler::Vectorising vectorise = compiler::Vectorising::automatic)
+      : Program(source, {optimize, vectorise}) {}
+  Program(const std::string& source, const compiler::LoweringOptions& options);
   ~Program();
 
   // An argument: the bytes behind arguments[i].

@@ -18,5 +18,13 @@ TEST(RandomBarriers, OptimisedVectors) {
   compareRandomKernels(randomKernel, true, Vectorising::always);
 }
 
+// Regions in functions of their own, most of them alone.
+TEST(RandomBarriers, PlainInPieces) {
+  compareRandomKernels(randomKernel, {false, Vectorising::never, /*most_together=*/60});
+}
+TEST(RandomBarriers, OptimisedInPieces) {
+  compareRandomKernels(randomKernel, {true, Vectorising::always, /*most_together=*/200});
+}
+
 }  // namespace
 }  // namespace weft::test

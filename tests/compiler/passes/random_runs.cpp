@@ -65,11 +65,10 @@ void compare(const Program& lowered, const FiberReference& reference, const std:
 
 }  // namespace
 
-void compareRandomKernels(KernelGenerator generate, bool optimize,
-                          compiler::Vectorising vectorise) {
+void compareRandomKernels(KernelGenerator generate, const compiler::LoweringOptions& options) {
   Seeds all = seeds();
   // Optimised kernels take several times as long to compile, and so do those in vectors.
-  const bool large = optimize || vectorise == compiler::Vectorising::always;
+  const bool large = options.optimize || options.vectorise == compiler::Vectorising::always;
   const uint64_t count = large ? (all.count + 3) / 4 : all.count;
   for (uint64_t at = 0; at < count; at += kernels_per_program) {
     std::string source;
@@ -78,7 +77,7 @@ void compareRandomKernels(KernelGenerator generate, bool optimize,
       source += generate("k" + std::to_string(i - at), all.first + i);
     if (std::getenv("WEFT_TEST_PRINT")) std::fputs(source.c_str(), stderr);
     FiberReference reference(source);
-    Program lowered(source, optimize, vectorise);
+    Program lowered(source, options);
     for (uint64_t i = at; i < end; ++i) {
       compare(lowered, reference, "k" + std::to_string(i - at), all.first + i);
       if (::testing::Test::HasFatalFailure()) return;

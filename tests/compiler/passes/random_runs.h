@@ -13,6 +13,10 @@ namespace weft::test {
 using KernelGenerator = std::string (*)(const std::string& name, uint64_t seed);
 
 // Fails the test at the first difference.
-void compareRandomKernels(KernelGenerator generate, bool optimize, compiler::Vectorising vectorise);
+void compareRandomKernels(KernelGenerator generate, const compiler::LoweringOptions& options);
+inline void compareRandomKernels(KernelGenerator generate, bool optimize,
+                                 compiler::Vectorising vectorise) {
+  compareRandomKernels(generate, {optimize, vectorise});
+}
 
 }  // namespace weft::test
