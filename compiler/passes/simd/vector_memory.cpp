@@ -189,8 +189,7 @@ VectorBody::Parts VectorBody::gatherRows(const Access& access, Instruction& from
 }
 
 VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {
-  const bool plain = access.pointer->getType()->getPointerAddressSpace() == 0;
-  if (plain && loadsRows(access.element, access.count)) return gatherRows(access, from);
+  if (loadsRows(access.element, access.count)) return gatherRows(access, from);
   Parts result;
   for (unsigned part = 0; part < access.count; ++part) {
     const llvm::Align alignment = llvm::commonAlignment(access.alignment, part * access.bytes);

@@ -57,6 +57,30 @@ TEST(Gathers, ScatteredRows) {
   }
 }
 
+// Each lane loads such a vector whole, whatever memory it is in, and two words as one number.
+TEST(Gathers, RowsAreLoadedWhole) {
+  const char* const source =
+      "kernel void four(global float* out, global const float4* rows, global const int* from) {\n"
+      "  size_t g = get_global_id(0);\n"
+      "  float4 row = rows[from[g]];\n"
+      "  out[g] = row.x * row.y + row.z * row.w;\n}\n"
+      "kernel void constants(global float* out, constant float4* rows, global const int* from) {\n"
+      "  size_t g = get_global_id(0);\n"
+      "  float4 row = rows[from[g]];\n"
+      "  out[g] = row.x * row.y + row.z * row.w;\n}\n"
+      "kernel void two(global float* out, global const float2* rows, global const int* from) {\n"
+      "  size_t g = get_global_id(0);\n"
+      "  float2 row = rows[from[g]];\n"
+      "  out[g] = row.x * row.y;\n}\n";
+  for (const char* kernel : {"four", "constants"}) {
+    const std::string text = optimisedText(source, kernel, compiler::Vectorising::always);
+    EXPECT_TRUE(std::regex_search(text, std::regex("load <4 x float>"))) << kernel;
+    EXPECT_EQ(text.find("masked.gather"), std::string::npos) << kernel;
+  }
+  const std::string two = optimisedText(source, "two", compiler::Vectorising::always);
+  EXPECT_FALSE(std::regex_search(two, std::regex("masked\\.gather\\.v\\d+f32"))) << two;
+}
+
 // Without instructions for that, a gather of some lanes only would be a branch for each of them.
 TEST(Gathers, OfSomeLanes) {
   const char* const source = R"(
