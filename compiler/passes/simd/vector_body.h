@@ -130,6 +130,7 @@ class VectorBody {
   Parts loadStrided(const Access& access, llvm::Instruction& from);
   Parts gather(const Access& access, llvm::Instruction& from);
   Parts gatherRows(const Access& access, llvm::Instruction& from);
+  Parts columns(llvm::ArrayRef<Value*> rows);
   void storeBlock(const Access& access, Value* first, const Parts& value, llvm::Instruction& from);
   void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
   Value* wideAddress(Value* pointer);

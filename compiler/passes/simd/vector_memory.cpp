@@ -185,7 +185,37 @@ VectorBody::Parts VectorBody::gatherRows(const Access& access, Instruction& from
                                               access.alignment));
     describeAccess(rows.back(), from);
   }
-  return deinterleave(llvm::concatenateVectors(builder_, rows), access.count);
+  return columns(rows);
+}
+
+// What the lanes have in each place of their rows. Squares of words are turned by exchanging bits
+// of an element's place in its vector with those of the vector's number: an instruction for each
+// vector and bit.
+VectorBody::Parts VectorBody::columns(llvm::ArrayRef<Value*> rows) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(rows.front()->getType());
+  const unsigned count = type->getNumElements(), width = options_.width;
+  if (count > width || type->getScalarSizeInBits() < 32)
+    return deinterleave(llvm::concatenateVectors(builder_, rows), count);
+  Parts turned;
+  for (unsigned i = 0; i < count; ++i) {
+    llvm::SmallVector<Value*> apart;
+    for (unsigned row = i; row < width; row += count) apart.push_back(rows[row]);
+    turned.push_back(llvm::concatenateVectors(builder_, apart));
+  }
+  for (unsigned bit = 1; bit < count; bit *= 2) {
+    llvm::SmallVector<int> low, high;
+    for (unsigned place = 0; place < width; ++place) {
+      low.push_back(static_cast<int>(place & bit ? width + place - bit : place));
+      high.push_back(static_cast<int>(place & bit ? width + place : place + bit));
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      if (i & bit) continue;
+      Value *const one = turned[i], *const other = turned[i + bit];
+      turned[i] = builder_.CreateShuffleVector(one, other, low);
+      turned[i + bit] = builder_.CreateShuffleVector(one, other, high);
+    }
+  }
+  return turned;
 }
 
 VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {

@@ -34,6 +34,7 @@
 #include "compiler/passes/simd/joint_rows.h"
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_shapes.h"
+#include "compiler/passes/simd/loop_rows.h"
 #include "compiler/passes/simd/narrowing.h"
 #include "compiler/passes/simd/row_blocks.h"
 #include "compiler/passes/simd/vector_body.h"
@@ -260,8 +261,16 @@ class RegionVectoriser {
     const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()));
     simplifyLane(*lane_, machine_, inlined || uses_rows_);
     interleaveArrays(*lane_, width());
+    loadByRows();
     vectorise();
     lane_->eraseFromParent();
+  }
+
+  void loadByRows() {
+    if (size(*lane_) > most_instructions) return;
+    LaneCode code(*lane_, body_.firstHidden());
+    if (code.valid() && code.levels().levels().size() > 1)
+      loadLoopsByRows(*lane_, code.shapes(), code.levels(), machine_);
   }
 
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {

@@ -1,0 +1,208 @@
+#include "compiler/passes/simd/loop_rows.h"
+
+#include <algorithm>
+
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/OptimizationRemarkEmitter.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/UnrollLoop.h>
+
+#include "compiler/passes/simd/neighbours.h"
+#include "compiler/passes/simd/vector_body.h"
+#include "compiler/passes/simd/vector_report.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::LoadInst;
+using llvm::Value;
+
+constexpr const char* note = "weft.row";  // with the number of the load
+constexpr uint64_t cache_line = 64;       // bytes
+constexpr unsigned most_turns = 16, least_turns = 4;
+constexpr size_t longest_body = 256;  // instructions of all turns at a time
+
+// Is the number an id times one that only the program knows, and what is added to it? Then lanes
+// are neighbours only where that is one.
+bool isProduct(const Value* number, const LaneShapes& shapes) {
+  while (auto* instruction = llvm::dyn_cast<Instruction>(number)) {
+    const bool is_sum = instruction->getOpcode() == Instruction::Add ||
+                        instruction->getOpcode() == Instruction::Sub;
+    const bool is_scaled = instruction->getOpcode() == Instruction::Mul ||
+                           instruction->getOpcode() == Instruction::Shl;
+    if (!is_sum && !is_scaled && !llvm::isa<llvm::CastInst>(instruction)) return false;
+    const Value* next = nullptr;
+    for (const Value* operand : instruction->operands()) {
+      if (shapes.isUniform(operand)) continue;
+      if (next) return false;
+      next = operand;
+    }
+    if (!next) return false;
+    if (is_scaled) return true;
+    number = next;
+  }
+  return false;
+}
+
+// Do lanes load from places that are, as far as can be told, far from each other?
+bool isApart(const LoadInst& load, const LaneShapes& shapes) {
+  if (!load.isSimple()) return false;
+  switch (accessForm(load, shapes, /*masked=*/false)) {
+    case AccessForm::scattered:
+      return true;
+    case AccessForm::tested: {
+      const uint64_t bytes = load.getDataLayout().getTypeStoreSize(load.getType());
+      const NeighbourIndex index =
+          neighbourIndex(const_cast<Value*>(load.getPointerOperand()), bytes, shapes);
+      return !index.is_linear && isProduct(index.index, shapes);
+    }
+    default:
+      return false;
+  }
+}
+
+class LoopRows {
+ public:
+  LoopRows(llvm::Function& lane, const LaneShapes& shapes, const ControlLevels& levels,
+           llvm::TargetMachine& machine)
+      : lane_(lane),
+        shapes_(shapes),
+        levels_(levels),
+        assumptions_(lane),
+        tree_(lane),
+        loops_(tree_),
+        names_(machine.getTargetTriple()),
+        library_(names_),
+        evolution_(lane, library_, assumptions_, tree_, loops_),
+        target_(machine.getTargetTransformInfo(lane)) {}
+
+  bool run() {
+    bool any = false;
+    for (llvm::Loop* loop : loops_.getLoopsInPreorder())
+      if (isPlain(*loop)) any |= change(*loop);
+    return any;
+  }
+
+ private:
+  // One block that all lanes leave together and that writes nothing, so that later turns' loads may
+  // come first.
+  bool isPlain(const llvm::Loop& loop) const {
+    const BasicBlock* body = loop.getHeader();
+    if (loop.getNumBlocks() != 1 || !loop.isLoopSimplifyForm() || shapes_.varies(body))
+      return false;
+    return !levels_.levelOf(body).divergent && llvm::none_of(*body, [](const auto& instruction) {
+      return instruction.mayHaveSideEffects() || instruction.isVolatile();
+    });
+  }
+
+  // Does each turn load the element behind that of the turn before?
+  bool goesOn(const LoadInst& load, const llvm::Loop& loop) {
+    auto* place = llvm::dyn_cast<llvm::SCEVAddRecExpr>(
+        evolution_.getSCEV(const_cast<Value*>(load.getPointerOperand())));
+    if (!place || place->getLoop() != &loop || !place->isAffine()) return false;
+    auto* step = llvm::dyn_cast<llvm::SCEVConstant>(place->getStepRecurrence(evolution_));
+    return step && step->getAPInt() == bytesOf(load);
+  }
+
+  static uint64_t bytesOf(const LoadInst& load) {
+    return load.getDataLayout().getTypeStoreSize(load.getType()).getFixedValue();
+  }
+
+  llvm::SmallVector<LoadInst*> rowsOf(const llvm::Loop& loop) {
+    llvm::SmallVector<LoadInst*> rows;
+    for (Instruction& instruction : *loop.getHeader()) {
+      auto* load = llvm::dyn_cast<LoadInst>(&instruction);
+      if (load && partCount(load->getType()) == 1 && !load->getType()->isVectorTy() &&
+          !load->getType()->isPointerTy() && isApart(*load, shapes_) && goesOn(*load, loop))
+        rows.push_back(load);
+    }
+    return rows;
+  }
+
+  // How many turns at a time: all rows are of as many elements.
+  unsigned turnsFor(const llvm::Loop& loop, llvm::ArrayRef<LoadInst*> rows) {
+    unsigned turns = most_turns;
+    for (const LoadInst* row : rows) turns = std::min<unsigned>(turns, cache_line / bytesOf(*row));
+    const size_t length = loop.getHeader()->size();
+    const unsigned known = evolution_.getSmallConstantTripCount(&loop);
+    while (turns >= least_turns && (turns * length > longest_body || (known && known < turns)))
+      turns /= 2;
+    return turns < least_turns ? 0 : turns;
+  }
+
+  bool change(llvm::Loop& loop) {
+    const llvm::SmallVector<LoadInst*> rows = rowsOf(loop);
+    const unsigned turns = rows.empty() ? 0 : turnsFor(loop, rows);
+    if (turns == 0) return false;
+    llvm::LLVMContext& context = lane_.getContext();
+    llvm::IRBuilder<> builder(context);
+    for (unsigned i = 0; i < rows.size(); ++i)
+      rows[i]->setMetadata(
+          note, llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(builder.getInt32(i))));
+    BasicBlock* body = loop.getHeader();
+    llvm::OptimizationRemarkEmitter remarks(&lane_);
+    const llvm::LoopUnrollResult result = llvm::UnrollLoop(
+        &loop,
+        {.Count = turns,
+         .Force = false,
+         .Runtime = true,
+         .AllowExpensiveTripCount = false,
+         .UnrollRemainder = false,
+         .ForgetAllSCEV = false},
+        &loops_, &evolution_, &tree_, &assumptions_, &target_, &remarks, /*PreserveLCSSA=*/true);
+    if (result != llvm::LoopUnrollResult::Unmodified) joinTurns(*body, rows.size(), turns);
+    for (BasicBlock& block : lane_)
+      for (Instruction& instruction : block) instruction.setMetadata(note, nullptr);
+    return result != llvm::LoopUnrollResult::Unmodified;
+  }
+
+  // Copies of a load of `turns` turns, where all came to lie in one block, become one.
+  void joinTurns(BasicBlock& body, size_t rows, unsigned turns) {
+    std::vector<llvm::SmallVector<LoadInst*>> copies(rows);
+    for (Instruction& instruction : body)
+      if (llvm::MDNode* which = instruction.getMetadata(note))
+        copies[llvm::mdconst::extract<llvm::ConstantInt>(which->getOperand(0))->getZExtValue()]
+            .push_back(llvm::cast<LoadInst>(&instruction));
+    for (llvm::ArrayRef<LoadInst*> row : copies)
+      if (row.size() == turns) join(row);
+  }
+
+  static void join(llvm::ArrayRef<LoadInst*> row) {
+    LoadInst* first = row.front();
+    llvm::IRBuilder<> builder(first);
+    auto* type = llvm::FixedVectorType::get(first->getType(), row.size());
+    LoadInst* all = builder.CreateAlignedLoad(type, first->getPointerOperand(), first->getAlign());
+    all->copyMetadata(*first, {llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_invariant_load});
+    for (size_t i = 0; i < row.size(); ++i)
+      row[i]->replaceAllUsesWith(builder.CreateExtractElement(all, i));
+    for (LoadInst* load : row) load->eraseFromParent();
+  }
+
+  llvm::Function& lane_;
+  const LaneShapes& shapes_;
+  const ControlLevels& levels_;
+  llvm::AssumptionCache assumptions_;
+  llvm::DominatorTree tree_;
+  llvm::LoopInfo loops_;
+  llvm::TargetLibraryInfoImpl names_;
+  llvm::TargetLibraryInfo library_;
+  llvm::ScalarEvolution evolution_;
+  llvm::TargetTransformInfo target_;
+};
+
+}  // namespace
+
+bool loadLoopsByRows(llvm::Function& lane, const LaneShapes& shapes, const ControlLevels& levels,
+                     llvm::TargetMachine& machine) {
+  return LoopRows(lane, shapes, levels, machine).run();
+}
+
+}  // namespace weft::compiler
