@@ -50,6 +50,31 @@ bool isMadeOfIds(const Value* index, const LaneShapes& shapes) {
   return any;
 }
 
+// What a number is the sum of, without what is the same for all lanes.
+void findTerms(const Value* number, const LaneShapes& shapes,
+               llvm::SmallVectorImpl<const Instruction*>& terms) {
+  if (shapes.isUniform(number) || terms.size() > longest_arithmetic) return;
+  auto* instruction = llvm::dyn_cast<Instruction>(number);
+  const bool adds = instruction && (instruction->getOpcode() == Instruction::Add ||
+                                    instruction->getOpcode() == Instruction::Sub ||
+                                    llvm::isa<llvm::CastInst>(instruction));
+  if (!adds) return terms.push_back(instruction);
+  for (const Value* operand : instruction->operands()) findTerms(operand, shapes, terms);
+}
+
+// An id times a number that only the program knows, and more that differs between lanes: as of a
+// diagonal, x * width + d - x, whose lanes would be neighbours where the width is 2.
+bool isSkew(const Value* index, const LaneShapes& shapes) {
+  llvm::SmallVector<const Instruction*> terms;
+  findTerms(index, shapes, terms);
+  return terms.size() > 1 && llvm::any_of(terms, [&](const Instruction* term) {
+           return term && term->getOpcode() == Instruction::Mul &&
+                  llvm::any_of(term->operands(), [&](const Value* factor) {
+                    return !llvm::isa<llvm::Constant>(factor) && shapes.isUniform(factor);
+                  });
+         });
+}
+
 // The varying index of a chain of address computations; null unless it is the only one, and counts
 // in steps of `bytes`.
 Value* varyingIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
@@ -75,7 +100,9 @@ Value* varyingIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
 NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
   NeighbourIndex result;
   Value* index = varyingIndex(pointer, bytes, shapes);
-  if (!index || !index->getType()->isIntegerTy() || !isMadeOfIds(index, shapes)) return result;
+  if (!index || !index->getType()->isIntegerTy() || !isMadeOfIds(index, shapes) ||
+      isSkew(index, shapes))
+    return result;
   if (auto* cast = llvm::dyn_cast<llvm::CastInst>(index);
       cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) {
     result.is_signed = llvm::isa<llvm::SExtInst>(cast);

@@ -81,6 +81,29 @@ TEST(Gathers, RowsAreLoadedWhole) {
   EXPECT_FALSE(std::regex_search(two, std::regex("masked\\.gather\\.v\\d+f32"))) << two;
 }
 
+// Lanes of a diagonal are not taken for perhaps neighbours, of which there would be whole vectors.
+TEST(Gathers, DiagonalsAreNeverTested) {
+  const char* const source = R"(
+    kernel void diagonal(global const int* more, global int* all, int n, int d) {
+      const int row = get_global_id(0) + 1, column = d - row, i = row * n + column;
+      if (column < 1) return;
+      all[i] = max(all[i - n - 1] + more[i], max(all[i - 1], all[i - n]));
+    }
+    kernel void columns(global const int* more, global int* all, int n, int d) {
+      const int i = get_global_id(0) * n + d;
+      all[i] += more[i] * more[i];
+    })";
+  const std::regex whole("= load <\\d+ x i32>");
+  const auto text = [&](const char* kernel, auto mode) {
+    return optimisedText(source, kernel, mode);
+  };
+  using compiler::Vectorising;
+  EXPECT_FALSE(std::regex_search(text("diagonal", Vectorising::always), whole));
+  EXPECT_TRUE(std::regex_search(text("columns", Vectorising::always), whole));
+  // So its vectors do not seem to pay.
+  EXPECT_EQ(text("diagonal", Vectorising::automatic).find("masked.gather"), std::string::npos);
+}
+
 // Without instructions for that, a gather of some lanes only would be a branch for each of them.
 TEST(Gathers, OfSomeLanes) {
   const char* const source = R"(
