@@ -166,14 +166,32 @@ void VectorBody::updateLanes(const Instruction& update, unsigned count,
   }
 }
 
-// Loops with updates have no more of them than they were made with.
+namespace {
+
+bool isCallOf(const Instruction& instruction, llvm::Intrinsic::ID id) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == id;
+}
+
+}  // namespace
+
+// Loops with updates have no more of them than they were made with; nor have those of gathers and
+// scatters, each of which is so many loads and stores.
 void VectorBody::keepUpdatesFew(const llvm::DominatorTree& tree) {
   const llvm::LoopInfo loops(tree);
-  for (llvm::Loop* loop : loops.getLoopsInPreorder())
-    if (llvm::any_of(loop->blocks(), [&](BasicBlock* block) {
-          return loops.getLoopFor(block) == loop && llvm::any_of(*block, isUpdate);
-        }))
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    bool updates = false, gathers = false, scatters = false;
+    for (const BasicBlock* block : loop->blocks()) {
+      if (loops.getLoopFor(block) != loop) continue;
+      for (const Instruction& instruction : *block) {
+        updates |= isUpdate(instruction);
+        gathers |= isCallOf(instruction, llvm::Intrinsic::masked_gather);
+        scatters |= isCallOf(instruction, llvm::Intrinsic::masked_scatter);
+      }
+    }
+    if (updates || (gathers && scatters))
       llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+  }
 }
 
 }  // namespace weft::compiler

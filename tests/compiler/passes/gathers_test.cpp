@@ -81,6 +81,21 @@ TEST(Gathers, RowsAreLoadedWhole) {
   EXPECT_FALSE(std::regex_search(two, std::regex("masked\\.gather\\.v\\d+f32"))) << two;
 }
 
+// A loop of them has as many as the program: of many updates processors lose sight.
+TEST(Gathers, LoopsThatUpdateStayRolled) {
+  const char* const source = R"(
+    kernel void count(global const uint* in, global uint* out, int n) {
+      uint mine[16] = {0};
+      for (int i = 0; i < n; ++i) ++mine[in[i * get_global_size(0) + get_global_id(0)] & 15];
+      uint sum = 0;
+      for (int i = 0; i < 16; ++i) sum = sum * 3 + mine[i];
+      out[get_global_id(0)] = sum;
+    })";
+  const std::string text = optimisedText(source, "count", compiler::Vectorising::always);
+  const std::regex update("call void @llvm\\.masked\\.scatter");
+  EXPECT_LE(std::distance(std::sregex_iterator(text.begin(), text.end(), update), {}), 2) << text;
+}
+
 // Lanes of a diagonal are not taken for perhaps neighbours, of which there would be whole vectors.
 TEST(Gathers, DiagonalsAreNeverTested) {
   const char* const source = R"(
