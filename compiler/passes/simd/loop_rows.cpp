@@ -13,9 +13,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
-#include "compiler/passes/simd/neighbours.h"
+#include "compiler/passes/simd/joined_loads.h"
 #include "compiler/passes/simd/vector_body.h"
-#include "compiler/passes/simd/vector_report.h"
 
 namespace weft::compiler {
 namespace {
@@ -29,45 +28,6 @@ constexpr const char* note = "weft.row";  // with the number of the load
 constexpr uint64_t cache_line = 64;       // bytes
 constexpr unsigned most_turns = 16, least_turns = 4;
 constexpr size_t longest_body = 256;  // instructions of all turns at a time
-
-// Is the number an id times one that only the program knows, and what is added to it? Then lanes
-// are neighbours only where that is one.
-bool isProduct(const Value* number, const LaneShapes& shapes) {
-  while (auto* instruction = llvm::dyn_cast<Instruction>(number)) {
-    const bool is_sum = instruction->getOpcode() == Instruction::Add ||
-                        instruction->getOpcode() == Instruction::Sub;
-    const bool is_scaled = instruction->getOpcode() == Instruction::Mul ||
-                           instruction->getOpcode() == Instruction::Shl;
-    if (!is_sum && !is_scaled && !llvm::isa<llvm::CastInst>(instruction)) return false;
-    const Value* next = nullptr;
-    for (const Value* operand : instruction->operands()) {
-      if (shapes.isUniform(operand)) continue;
-      if (next) return false;
-      next = operand;
-    }
-    if (!next) return false;
-    if (is_scaled) return true;
-    number = next;
-  }
-  return false;
-}
-
-// Do lanes load from places that are, as far as can be told, far from each other?
-bool isApart(const LoadInst& load, const LaneShapes& shapes) {
-  if (!load.isSimple()) return false;
-  switch (accessForm(load, shapes, /*masked=*/false)) {
-    case AccessForm::scattered:
-      return true;
-    case AccessForm::tested: {
-      const uint64_t bytes = load.getDataLayout().getTypeStoreSize(load.getType());
-      const NeighbourIndex index =
-          neighbourIndex(const_cast<Value*>(load.getPointerOperand()), bytes, shapes);
-      return !index.is_linear && isProduct(index.index, shapes);
-    }
-    default:
-      return false;
-  }
-}
 
 class LoopRows {
  public:
@@ -172,18 +132,7 @@ class LoopRows {
         copies[llvm::mdconst::extract<llvm::ConstantInt>(which->getOperand(0))->getZExtValue()]
             .push_back(llvm::cast<LoadInst>(&instruction));
     for (llvm::ArrayRef<LoadInst*> row : copies)
-      if (row.size() == turns) join(row);
-  }
-
-  static void join(llvm::ArrayRef<LoadInst*> row) {
-    LoadInst* first = row.front();
-    llvm::IRBuilder<> builder(first);
-    auto* type = llvm::FixedVectorType::get(first->getType(), row.size());
-    LoadInst* all = builder.CreateAlignedLoad(type, first->getPointerOperand(), first->getAlign());
-    all->copyMetadata(*first, {llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_invariant_load});
-    for (size_t i = 0; i < row.size(); ++i)
-      row[i]->replaceAllUsesWith(builder.CreateExtractElement(all, i));
-    for (LoadInst* load : row) load->eraseFromParent();
+      if (row.size() == turns) joinLoads(row, *row.front(), 0);
   }
 
   llvm::Function& lane_;

@@ -131,6 +131,7 @@ class VectorBody {
   Parts gather(const Access& access, llvm::Instruction& from);
   Parts gatherRows(const Access& access, llvm::Instruction& from);
   Parts columns(llvm::ArrayRef<Value*> rows);
+  bool turnsRows(llvm::Type* element, unsigned count) const;
   void storeBlock(const Access& access, Value* first, const Parts& value, llvm::Instruction& from);
   void scatter(const Access& access, const Parts& value, llvm::Instruction& from);
   Value* wideAddress(Value* pointer);

@@ -88,11 +88,28 @@ void describeAccess(Value* made, const Instruction& from) {
 VectorBody::Parts VectorBody::loadBlock(const Access& access, Value* first, Instruction& from) {
   auto* type = llvm::FixedVectorType::get(access.element, options_.width * access.count);
   Value* mask = maskOfParts(access.count);
+  if (!mask && turnsRows(access.element, access.count)) {
+    llvm::SmallVector<Value*> rows;
+    auto* row = llvm::FixedVectorType::get(access.element, access.count);
+    for (unsigned lane = 0; lane < options_.width; ++lane) {
+      rows.push_back(builder_.CreateAlignedLoad(row, builder_.CreateConstGEP1_64(row, first, lane),
+                                                access.alignment));
+      describeAccess(rows.back(), from);
+    }
+    return columns(rows);
+  }
   Value* all =
       mask ? static_cast<Value*>(builder_.CreateMaskedLoad(type, first, access.alignment, mask))
            : builder_.CreateAlignedLoad(type, first, access.alignment);
   describeAccess(all, from);
   return deinterleave(all, access.count);
+}
+
+// Are as many elements per lane better turned row by row than taken apart by shuffles for each?
+bool VectorBody::turnsRows(llvm::Type* element, unsigned count) const {
+  constexpr unsigned fewest = 8;
+  return loadsRows(element, count) && count >= fewest && count <= options_.width &&
+         element->getScalarSizeInBits() >= 32;
 }
 
 // All lanes run, so what lies between their elements can be read, too: whole vectors, the last one

@@ -31,6 +31,7 @@
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/far_loads.h"
 #include "compiler/passes/simd/float_parts.h"
+#include "compiler/passes/simd/joined_loads.h"
 #include "compiler/passes/simd/joint_rows.h"
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_shapes.h"
@@ -261,16 +262,17 @@ class RegionVectoriser {
     const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()));
     simplifyLane(*lane_, machine_, inlined || uses_rows_);
     interleaveArrays(*lane_, width());
-    loadByRows();
     vectorise();
     lane_->eraseFromParent();
   }
 
-  void loadByRows() {
-    if (size(*lane_) > most_instructions) return;
-    LaneCode code(*lane_, body_.firstHidden());
-    if (code.valid() && code.levels().levels().size() > 1)
-      loadLoopsByRows(*lane_, code.shapes(), code.levels(), machine_);
+  // Changes what lanes load one by one from places far from each other.
+  void loadByRows(std::optional<LaneCode>& code) {
+    const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
+    if (code->valid() && code->levels().levels().size() > 1 &&
+        loadLoopsByRows(*lane_, code->shapes(), code->levels(), machine_))
+      again();
+    if (code->valid() && joinLoadsSideBySide(*lane_, code->shapes())) again();
   }
 
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
@@ -304,8 +306,10 @@ class RegionVectoriser {
       if (!isSupported(instruction))
         return refuse(llvm::Twine("no vector form of ") + instruction.getOpcodeName(),
                       &instruction);
-    LaneCode code(*lane_, body_.firstHidden());
-    if (!code.valid()) return refuse("its control flow is irreducible or too long");
+    std::optional<LaneCode> made(std::in_place, *lane_, body_.firstHidden());
+    loadByRows(made);
+    if (!made->valid()) return refuse("its control flow is irreducible or too long");
+    LaneCode& code = *made;
     ControlLevels& levels = code.levels();
     const LaneShapes& shapes = code.shapes();
     const FarLoads far = code.farLoads();
