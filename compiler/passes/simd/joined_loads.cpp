@@ -87,9 +87,10 @@ const llvm::SCEVConstant* numberIn(const llvm::SCEV* place) {
 
 class JoinedLoads {
  public:
-  JoinedLoads(llvm::Function& lane, const LaneShapes& shapes)
+  JoinedLoads(llvm::Function& lane, const LaneShapes& shapes, unsigned width)
       : lane_(lane),
         shapes_(shapes),
+        width_(width),
         assumptions_(lane),
         tree_(lane),
         loops_(tree_),
@@ -154,7 +155,7 @@ class JoinedLoads {
   // Into the longest rows that are loaded whole.
   void divide(llvm::ArrayRef<Place> places, llvm::Type* element) {
     while (places.size() >= shortest) {
-      size_t length = llvm::bit_floor(places.size());
+      size_t length = std::min<size_t>(llvm::bit_floor(places.size()), width_);
       while (length >= shortest && !loadsRows(element, length)) length /= 2;
       if (length < shortest) return;
       const auto part = places.take_front(length);
@@ -171,6 +172,7 @@ class JoinedLoads {
 
   llvm::Function& lane_;
   const LaneShapes& shapes_;
+  unsigned width_;
   llvm::AssumptionCache assumptions_;
   llvm::DominatorTree tree_;
   llvm::LoopInfo loops_;
@@ -218,12 +220,12 @@ void joinLoads(llvm::ArrayRef<LoadInst*> row, LoadInst& first, int64_t bytes) {
   for (LoadInst* load : row) load->eraseFromParent();
 }
 
-bool joinLoadsSideBySide(llvm::Function& lane, const LaneShapes& shapes) {
+bool joinLoadsSideBySide(llvm::Function& lane, const LaneShapes& shapes, unsigned width) {
   const auto candidates = llvm::count_if(llvm::instructions(lane), [&](const Instruction& one) {
     auto* load = llvm::dyn_cast<LoadInst>(&one);
     return load && isCandidate(*load, shapes);
   });
-  return static_cast<size_t>(candidates) >= shortest && JoinedLoads(lane, shapes).run();
+  return static_cast<size_t>(candidates) >= shortest && JoinedLoads(lane, shapes, width).run();
 }
 
 }  // namespace weft::compiler

@@ -17,8 +17,8 @@ bool isApart(const llvm::LoadInst& load, const LaneShapes& shapes);
 // comes where `first` is, the first of them to run, whose address is `bytes` after the lowest.
 void joinLoads(llvm::ArrayRef<llvm::LoadInst*> row, llvm::LoadInst& first, int64_t bytes);
 
-// Changes the code of a lane, so that `shapes` does not hold any more; false if there is nothing to
-// change.
-bool joinLoadsSideBySide(llvm::Function& lane, const LaneShapes& shapes);
+// Changes the code of a lane, one of `width`, so that `shapes` does not hold any more; false if
+// there is nothing to change.
+bool joinLoadsSideBySide(llvm::Function& lane, const LaneShapes& shapes, unsigned width);
 
 }  // namespace weft::compiler

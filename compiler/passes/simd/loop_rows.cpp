@@ -26,16 +26,18 @@ using llvm::Value;
 
 constexpr const char* note = "weft.row";  // with the number of the load
 constexpr uint64_t cache_line = 64;       // bytes
-constexpr unsigned most_turns = 16, least_turns = 4;
+constexpr unsigned least_turns = 4;
+constexpr uint64_t least_row = 8;  // bytes: taking apart less costs as much as loading its elements
 constexpr size_t longest_body = 256;  // instructions of all turns at a time
 
 class LoopRows {
  public:
   LoopRows(llvm::Function& lane, const LaneShapes& shapes, const ControlLevels& levels,
-           llvm::TargetMachine& machine)
+           llvm::TargetMachine& machine, unsigned width)
       : lane_(lane),
         shapes_(shapes),
         levels_(levels),
+        width_(width),
         assumptions_(lane),
         tree_(lane),
         loops_(tree_),
@@ -87,9 +89,9 @@ class LoopRows {
     return rows;
   }
 
-  // How many turns at a time: all rows are of as many elements.
+  // How many turns at a time: all rows are of as many elements, and squares are turned best.
   unsigned turnsFor(const llvm::Loop& loop, llvm::ArrayRef<LoadInst*> rows) {
-    unsigned turns = most_turns;
+    unsigned turns = width_;
     for (const LoadInst* row : rows) turns = std::min<unsigned>(turns, cache_line / bytesOf(*row));
     const size_t length = loop.getHeader()->size();
     const unsigned known = evolution_.getSmallConstantTripCount(&loop);
@@ -99,9 +101,10 @@ class LoopRows {
   }
 
   bool change(llvm::Loop& loop) {
-    const llvm::SmallVector<LoadInst*> rows = rowsOf(loop);
+    llvm::SmallVector<LoadInst*> rows = rowsOf(loop);
     const unsigned turns = rows.empty() ? 0 : turnsFor(loop, rows);
-    if (turns == 0) return false;
+    llvm::erase_if(rows, [&](const LoadInst* row) { return turns * bytesOf(*row) < least_row; });
+    if (rows.empty()) return false;
     llvm::LLVMContext& context = lane_.getContext();
     llvm::IRBuilder<> builder(context);
     for (unsigned i = 0; i < rows.size(); ++i)
@@ -138,6 +141,7 @@ class LoopRows {
   llvm::Function& lane_;
   const LaneShapes& shapes_;
   const ControlLevels& levels_;
+  unsigned width_;
   llvm::AssumptionCache assumptions_;
   llvm::DominatorTree tree_;
   llvm::LoopInfo loops_;
@@ -150,8 +154,8 @@ class LoopRows {
 }  // namespace
 
 bool loadLoopsByRows(llvm::Function& lane, const LaneShapes& shapes, const ControlLevels& levels,
-                     llvm::TargetMachine& machine) {
-  return LoopRows(lane, shapes, levels, machine).run();
+                     llvm::TargetMachine& machine, unsigned width) {
+  return LoopRows(lane, shapes, levels, machine, width).run();
 }
 
 }  // namespace weft::compiler

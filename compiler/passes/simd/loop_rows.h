@@ -11,9 +11,9 @@
 
 namespace weft::compiler {
 
-// Changes the code of a lane, which must be in simplified form, so that `shapes` and `levels` do
-// not hold any more; false if there is nothing to change.
+// Changes the code of a lane, one of `width`, which must be in simplified form, so that `shapes`
+// and `levels` do not hold any more; false if there is nothing to change.
 bool loadLoopsByRows(llvm::Function& lane, const LaneShapes& shapes, const ControlLevels& levels,
-                     llvm::TargetMachine& machine);
+                     llvm::TargetMachine& machine, unsigned width);
 
 }  // namespace weft::compiler

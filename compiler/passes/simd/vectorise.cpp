@@ -270,9 +270,9 @@ class RegionVectoriser {
   void loadByRows(std::optional<LaneCode>& code) {
     const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
     if (code->valid() && code->levels().levels().size() > 1 &&
-        loadLoopsByRows(*lane_, code->shapes(), code->levels(), machine_))
+        loadLoopsByRows(*lane_, code->shapes(), code->levels(), machine_, width()))
       again();
-    if (code->valid() && joinLoadsSideBySide(*lane_, code->shapes())) again();
+    if (code->valid() && joinLoadsSideBySide(*lane_, code->shapes(), width())) again();
   }
 
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {

@@ -45,7 +45,7 @@ constexpr const char* source = R"(
 // Each lane of a vector loads one.
 bool loadsRows(const std::string& kernel) {
   const std::string text = optimisedText(source, kernel, compiler::Vectorising::always);
-  const std::regex row("= load <(8|16) x (float|double|i8)>");
+  const std::regex row("= load <(4|8|16) x (float|double|i8)>");
   constexpr int fewest_lanes = 4;
   return std::distance(std::sregex_iterator(text.begin(), text.end(), row), {}) >= fewest_lanes;
 }
