@@ -89,13 +89,14 @@ class LoopRows {
     return rows;
   }
 
-  // How many turns at a time: all rows are of as many elements, and squares are turned best.
+  // How many turns at a time, fewer than there are, so that a loop is left: all rows are of as many
+  // elements, and squares are turned best.
   unsigned turnsFor(const llvm::Loop& loop, llvm::ArrayRef<LoadInst*> rows) {
     unsigned turns = width_;
     for (const LoadInst* row : rows) turns = std::min<unsigned>(turns, cache_line / bytesOf(*row));
     const size_t length = loop.getHeader()->size();
     const unsigned known = evolution_.getSmallConstantTripCount(&loop);
-    while (turns >= least_turns && (turns * length > longest_body || (known && known < turns)))
+    while (turns >= least_turns && (turns * length > longest_body || (known && known <= turns)))
       turns /= 2;
     return turns < least_turns ? 0 : turns;
   }

@@ -132,5 +132,35 @@ TEST(LoopRows, BytesAndDoubles) {
   }
 }
 
+// A number of turns that is known, in bodies of all sizes: of none of them the last loop is lost.
+TEST(LoopRows, OfAKnownNumber) {
+  const int count = 40;
+  std::vector<uint32_t> in(1000);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<uint32_t>(i * 2654435761u);
+  for (const unsigned turns : {4u, 8u, 16u, 24u})
+    for (unsigned length = 2; length < 40; length += 7) {
+      std::string text =
+          "kernel void hash(global const uint* in, global uint* out) {\n"
+          "  const size_t g = get_global_id(0);\n  uint x = g;\n"
+          "  for (int k = 0; k < " +
+          std::to_string(turns) + "; ++k) {\n    x += in[g * 24 + k];\n";
+      for (unsigned i = 0; i < length; ++i)
+        text += "    x = x * " + std::to_string(3 + i) + "u ^ x >> " + std::to_string(1 + i % 13) +
+                ";\n";
+      std::vector<uint32_t> out(count);
+      Program(text + "  }\n  out[g] = x;\n}\n", true, compiler::Vectorising::always)
+          .run("hash", {1, {count, 1, 1}, {count, 1, 1}, {0, 0, 0}},
+               {Program::buffer(in.data()), Program::buffer(out.data())});
+      for (uint32_t g = 0; g < count; ++g) {
+        uint32_t x = g;
+        for (unsigned k = 0; k < turns; ++k) {
+          x += in[g * 24 + k];
+          for (unsigned i = 0; i < length; ++i) x = (x * (3 + i)) ^ (x >> (1 + i % 13));
+        }
+        ASSERT_EQ(out[g], x) << turns << " " << length << " " << g;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace weft::test
