@@ -102,7 +102,7 @@ TEST(Gathers, DiagonalsAreNeverTested) {
     kernel void diagonal(global const int* more, global int* all, int n, int d) {
       const int row = get_global_id(0) + 1, column = d - row, i = row * n + column;
       if (column < 1) return;
-      all[i] = max(all[i - n - 1] + more[i], max(all[i - 1], all[i - n]));
+      all[i] = all[i - n - 1] * more[i] + all[i - 1] * all[i - n];
     }
     kernel void columns(global const int* more, global int* all, int n, int d) {
       const int i = get_global_id(0) * n + d;

@@ -33,12 +33,16 @@ constexpr const char* source = R"(
     }
     out[g] = sum;
   }
-  kernel void writes(global int* a) {
-    global int* p = a + get_global_id(0) * 8;
-    p[4] = p[0] + 1;
-    p[5] = p[4] + p[1];
-    p[6] = p[5] + p[2] * p[3];
-    p[7] = p[4] + p[5] + p[6];
+  kernel void writes(global const int* a, global int* same) {
+    global const int* p = a + get_global_id(0) * 9;
+    global int* q = same + get_global_id(0) * 9;
+    int sum = p[0];
+    q[1] = sum * 7;
+    sum = sum * 3 + p[1];
+    q[2] = sum * 5;
+    sum = sum * 3 + p[2];
+    q[3] = sum * 3;
+    q[8] = sum * 3 + p[3];
   })";
 
 int rowsIn(const std::string& kernel) {
@@ -103,18 +107,22 @@ TEST(JoinedLoads, OfEachTurn) {
 // What is written in between may be what is loaded.
 TEST(JoinedLoads, NotOverWrites) {
   const int count = 40;
-  std::vector<int> a(8 * count);
+  std::vector<int> a(9 * count);
   std::iota(a.begin(), a.end(), 1);
   std::vector<int> wanted = a;
   for (int g = 0; g < count; ++g) {
-    int* p = &wanted[8 * g];
-    p[4] = p[0] + 1;
-    p[5] = p[4] + p[1];
-    p[6] = p[5] + p[2] * p[3];
-    p[7] = p[4] + p[5] + p[6];
+    int* p = &wanted[9 * g];
+    int sum = p[0];
+    p[1] = sum * 7;
+    sum = sum * 3 + p[1];
+    p[2] = sum * 5;
+    sum = sum * 3 + p[2];
+    p[3] = sum * 3;
+    p[8] = sum * 3 + p[3];
   }
   Program(source, true, compiler::Vectorising::always)
-      .run("writes", {1, {count, 1, 1}, {count, 1, 1}, {0, 0, 0}}, {Program::buffer(a.data())});
+      .run("writes", {1, {count, 1, 1}, {count, 1, 1}, {0, 0, 0}},
+           {Program::buffer(a.data()), Program::buffer(a.data())});
   EXPECT_EQ(a, wanted);
 }
 

@@ -31,9 +31,9 @@ constexpr const char* source = R"(
     for (int k = 0; k < n; ++k) sum = sum * 0.5 + bytes[i * 40 + k] * doubles[start[i] + k];
     out[i] = sum;
   }
-  kernel void shift(global float* a, int n) {
+  kernel void shift(global const float* a, global float* same, int n) {
     const int row = get_global_id(0);
-    for (int k = 0; k < n; ++k) a[row * (n + 1) + k + 1] = a[row * (n + 1) + k] + 1;
+    for (int k = 0; k < n; ++k) same[row * (n + 1) + k + 1] = a[row * (n + 1) + k] + 1;
   }
   kernel void neighbours(global const float* a, global float* y, int n) {
     const int i = get_global_id(0);
@@ -72,7 +72,7 @@ TEST(LoopRows, NotWhereTheLoopWrites) {
   for (int row = 0; row < rows; ++row) a[row * (n + 1)] = static_cast<float>(row);
   Program(source, true, compiler::Vectorising::always)
       .run("shift", {1, {rows, 1, 1}, {rows, 1, 1}, {0, 0, 0}},
-           {Program::buffer(a.data()), Program::value(n)});
+           {Program::buffer(a.data()), Program::buffer(a.data()), Program::value(n)});
   for (int row = 0; row < rows; ++row)
     for (int k = 0; k <= n; ++k)
       ASSERT_EQ(a[row * (n + 1) + k], static_cast<float>(row + k)) << row << " " << k;
