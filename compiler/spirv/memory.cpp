@@ -16,13 +16,18 @@ struct MemoryAccess {
 
 constexpr uint32_t volatile_bit = 1, aligned_bit = 2, nontemporal_bit = 4;
 
-MemoryAccess readAccess(const Instruction& instruction, size_t first) {
+// `zero`: an alignment of 0 stands for one that is not known.
+enum class Zero { refused, unknown };
+MemoryAccess readAccess(const Instruction& instruction, size_t first, Zero zero = Zero::refused) {
   MemoryAccess access;
   if (instruction.operands.size() <= first) return access;
   const uint32_t bits = instruction.operands[first];
   access.is_volatile = bits & volatile_bit;
   access.nontemporal = bits & nontemporal_bit;
-  if (bits & aligned_bit) access.alignment = checked::alignment(instruction.operands.at(first + 1));
+  if (bits & aligned_bit) {
+    const uint32_t bytes = instruction.operands.at(first + 1);
+    if (bytes != 0 || zero == Zero::refused) access.alignment = checked::alignment(bytes);
+  }
   return access;
 }
 
@@ -138,8 +143,10 @@ void FunctionReader::emitCopy(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   const bool sized = instruction.op == Op::OpCopyMemorySized;
   const size_t first = sized ? 3 : 2, second = behindAccess(instruction, first);
-  const MemoryAccess to = readAccess(instruction, first);
-  const MemoryAccess from = second < operands.size() ? readAccess(instruction, second) : to;
+  // LLVM's translator writes 0 for copies of bytes that LLVM knows no alignment of.
+  const Zero zero = sized ? Zero::unknown : Zero::refused;
+  const MemoryAccess to = readAccess(instruction, first, zero);
+  const MemoryAccess from = second < operands.size() ? readAccess(instruction, second, zero) : to;
   const llvm::DataLayout& layout = module_.module().getDataLayout();
   llvm::Type* type = sized ? nullptr : pointee(operands.at(0));
   llvm::Value* bytes = sized ? checked::integer(value(operands.at(2)))

@@ -188,9 +188,11 @@ TEST_F(SpirvProducers, WhatIsForDebuggersIsPassedOver) {
             (Numbers{5}));
 }
 
-// Since version 1.4 a copy says for itself how each of its pointers is aligned.
-TEST_F(SpirvProducers, CopiesFromWhereNothingIsAligned) {
-  const OwnedProgram program = programFromText(context, R"(
+// Copies a number behind an odd place to an aligned one: with `copy`, from %odd to %to.
+class SpirvCopies : public SpirvParts {
+ protected:
+  void expectCopy(const std::string& copy) {
+    const OwnedProgram program = programFromText(context, R"(
       OpCapability Addresses
       OpCapability Kernel
       OpCapability Int64
@@ -205,6 +207,7 @@ TEST_F(SpirvProducers, CopiesFromWhereNothingIsAligned) {
       %bytes = OpTypePointer CrossWorkgroup %uchar
       %words = OpTypePointer CrossWorkgroup %uint4
       %one = OpConstant %ulong 1
+      %sixteen = OpConstant %ulong 16
       %signature = OpTypeFunction %void %words %bytes
       %k = OpFunction %void None %signature
       %to = OpFunctionParameter %words
@@ -212,20 +215,31 @@ TEST_F(SpirvProducers, CopiesFromWhereNothingIsAligned) {
       %start = OpLabel
       %behind = OpInBoundsPtrAccessChain %bytes %from %one
       %odd = OpBitcast %words %behind
-      OpCopyMemory %to %odd Aligned 16 Aligned 1
+      )" + copy + R"(
       OpReturn
       OpFunctionEnd
   )",
-                                               SPV_ENV_UNIVERSAL_1_4);
-  ASSERT_EQ(build(program), CL_SUCCESS) << log(program);
-  std::vector<cl_uchar> bytes(32), expected(16);
-  for (cl_uchar i = 0; i < 32; ++i) bytes[i] = i;
-  for (cl_uchar i = 0; i < 16; ++i) expected[i] = i + 1;
-  const OwnedMem from = upload(bytes), to = upload(std::vector<cl_uchar>(16));
-  const OwnedKernel k = kernel(program, "k");
-  set(k, to, from);
-  run(k, {{1}});
-  EXPECT_EQ(download<cl_uchar>(to), expected);
+                                                 SPV_ENV_UNIVERSAL_1_4);
+    ASSERT_EQ(build(program), CL_SUCCESS) << log(program);
+    std::vector<cl_uchar> bytes(32), expected(16);
+    for (cl_uchar i = 0; i < 32; ++i) bytes[i] = i;
+    for (cl_uchar i = 0; i < 16; ++i) expected[i] = i + 1;
+    const OwnedMem from = upload(bytes), to = upload(std::vector<cl_uchar>(16));
+    const OwnedKernel k = kernel(program, "k");
+    set(k, to, from);
+    run(k, {{1}});
+    EXPECT_EQ(download<cl_uchar>(to), expected);
+  }
+};
+
+// Since version 1.4 a copy says for itself how each of its pointers is aligned.
+TEST_F(SpirvCopies, FromWhereNothingIsAligned) {
+  expectCopy("OpCopyMemory %to %odd Aligned 16 Aligned 1");
+}
+
+// LLVM's translator writes an alignment of 0, which is none, where LLVM knows nothing.
+TEST_F(SpirvCopies, OfBytesWithoutAnAlignment) {
+  expectCopy("OpCopyMemorySized %to %odd %sixteen Aligned 0");
 }
 
 // They need not be to global memory.
