@@ -67,6 +67,7 @@ std::vector<std::string> clangArguments(const Job& job, const Options& options) 
       "spir64-unknown-unknown",
       "-O2",
       "-disable-llvm-passes",
+      "-relaxed-aliasing",  // programs read bytes as what they were not written as
       "-ffp-contract=on",
       "-fdeclare-opencl-builtins",
       "-nostdsysteminc",

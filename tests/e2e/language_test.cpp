@@ -262,6 +262,38 @@ TEST_F(Language, WhatAnOptimiserMayNotAssume) {
   }
 }
 
+// Bytes that are also numbers: written as numbers of 32 bits, read as ones of 64.
+TEST_F(Language, BytesHaveNoTypeOfTheirOwn) {
+  const OwnedProgram program = built(
+      "typedef union { uchar bytes[4]; uint number[1]; } cell;\n"
+      "typedef struct { cell first[2], second[2]; } cells;\n"
+      "void copy(uchar* to, const uchar* from, uint n) {\n"
+      "  ulong* wide_to = (ulong*)to; const ulong* wide_from = (const ulong*)from;\n"
+      "  for (uint i = 0; i < n; i += 8) *wide_to++ = *wide_from++; }\n"
+      "void move(uint* to, const uint* from, int n) {\n"
+      "  for (int i = 0; i < n; ++i) to[i] = from[i]; }\n"
+      "kernel void k(global uint* o, uint turns) {\n"
+      "  cells c; uint v[4]; size_t item = get_global_id(0);\n"
+      "  for (int i = 0; i < 2; ++i) {\n"
+      "    c.first[i].number[0] = item + i; c.second[i].number[0] = 0x200 + i; }\n"
+      "  for (uint i = 0; i < turns; ++i) {\n"
+      "    copy((uchar*)v, (i & 1) ? c.second->bytes : c.first->bytes, 8);\n"
+      "    copy((uchar*)v + 8, (i & 1) ? c.first->bytes : c.second->bytes, 8);\n"
+      "    v[0] += 0x1000; v[1] += 0x2000;\n"
+      "    move(c.first->number, v, 2); }\n"
+      "  for (int i = 0; i < 4; ++i) o[4 * item + i] = v[i]; }\n");
+  constexpr cl_uint count = 24;
+  const OwnedMem out = upload(std::vector<cl_uint>(size_t{4} * count));
+  const OwnedKernel k = kernel(program, "k");
+  set(k, out, cl_uint{2});
+  run(k, {{count}, {count}});
+  std::vector<cl_uint> expected;
+  for (cl_uint item = 0; item < count; ++item)
+    for (cl_uint number : {0x1200u, 0x2201u, 0x1000 + item, 0x2001 + item})
+      expected.push_back(number);
+  EXPECT_EQ(download<cl_uint>(out), expected);
+}
+
 TEST_F(Language, ExtendedBitOperations) {
   const OwnedKernel k = kernel(
       built(
