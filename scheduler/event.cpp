@@ -242,7 +242,10 @@ cl_int Event::poll() noexcept {
 cl_int Event::wait(Scope scope) {
   if (!done() && queue_) {
     if (scope == Scope::whole_queue || queue_->mayAssist())
-      queue_->stream().assist([this] { return done(); });
+      queue_->stream().assist([this] {
+        if (!done()) queue_->pollMembers();
+        return done();
+      });
     else
       queue_->flush();
   }

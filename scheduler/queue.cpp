@@ -81,13 +81,8 @@ port::Stream& Queue::streamOn(const Device& member) {
   const auto& members = device().members();
   const auto found =
       std::ranges::find(members, &member, [](const auto& each) { return each.get(); });
-  MemberStream& entry = member_streams_[static_cast<size_t>(found - members.begin())];
-  const auto stream = entry.stream.lock();
-  if (!*stream) {
-    *stream = createStream(**found);
-    entry.made.store(stream->get(), std::memory_order_release);
-  }
-  return **stream;
+  return member_streams_[static_cast<size_t>(found - members.begin())].get(
+      [&] { return createStream(**found); });
 }
 
 Ref<Queue> Queue::inner() {
@@ -103,14 +98,20 @@ Ref<Queue> Queue::inner() {
 // Without a lock: what comes of it may ask for a stream.
 void Queue::flush() {
   stream_->flush();
-  for (const MemberStream& entry : member_streams_)
-    if (port::Stream* const made = entry.made.load(std::memory_order_acquire)) made->flush();
+  for (const LazyStream& entry : member_streams_)
+    if (port::Stream* const made = entry.made()) made->flush();
 }
 
 void Queue::poll() noexcept {
   stream_->poll();
-  for (const MemberStream& entry : member_streams_)
-    if (port::Stream* const made = entry.made.load(std::memory_order_acquire)) made->poll();
+  pollMembers();
+}
+
+void Queue::pollMembers() noexcept {
+  for (size_t i = 0; i < member_streams_.size(); ++i) {
+    if (port::Stream* const made = member_streams_[i].made()) made->poll();
+    State::of(*context_).pollTransfers(*device_->members()[i]);
+  }
 }
 
 void Queue::finish() {

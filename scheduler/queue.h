@@ -11,6 +11,7 @@
 #include "core/handle.h"
 #include "core/spin_lock.h"
 #include "scheduler/event.h"
+#include "scheduler/lazy_stream.h"
 
 namespace weft {
 
@@ -77,6 +78,8 @@ class Queue final : public HandleObject<_cl_command_queue> {
   void flush();
   // Has ends told that can be told at once, on whichever device its commands are.
   void poll() noexcept;
+  // The same on the members of its device alone: what it is made of runs in other streams, too.
+  void pollMembers() noexcept;
   // Blocks until everything enqueued before the call has completed.
   void finish();
 
@@ -123,15 +126,10 @@ class Queue final : public HandleObject<_cl_command_queue> {
   DeviceCounters& counters_;
   const bool runs_ahead_;  // the device does, and its assist() runs nothing but looks for ends
   const uint64_t fence_group_;
-  struct MemberStream {
-    std::atomic<port::Stream*> made{nullptr};
-    Guarded<std::unique_ptr<port::Stream>> stream;
-  };
-
   std::unique_ptr<port::Stream> createStream(Device& device) const;
 
   std::unique_ptr<port::Stream> stream_;
-  std::vector<MemberStream> member_streams_;  // parallel to the device's members
+  std::vector<LazyStream> member_streams_;  // parallel to the device's members
   alignas(pool::line_bytes) Guarded<Tail, SpinLock> tail_;
   Guarded<Ref<Queue>> inner_;
 };

@@ -80,10 +80,14 @@ double State::transferTime(const Device* source, const Device* target, uint64_t 
               : estimated_ns + static_cast<double>(bytes) / estimated_bytes_per_ns;
 }
 
-port::Stream& State::streamOf(Guarded<std::unique_ptr<port::Stream>>& stream, Device& device) {
-  auto made = stream.lock();
-  if (!*made) *made = device.port().createStream(port::Order::unordered);
-  return **made;
+port::Stream& State::streamOf(LazyStream& stream, Device& device) {
+  return stream.get([&] { return device.port().createStream(port::Order::unordered); });
+}
+
+void State::pollTransfers(const Device& device) noexcept {
+  for (const auto& entry : devices_)
+    if (port::Stream* const made = entry->device == &device ? entry->transfers.made() : nullptr)
+      made->poll();
 }
 
 std::unique_ptr<ContextState> makeContextState(Context& context) {

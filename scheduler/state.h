@@ -17,6 +17,7 @@
 #include "scheduler/device_memory.h"
 #include "scheduler/device_work.h"
 #include "scheduler/family_turns.h"
+#include "scheduler/lazy_stream.h"
 
 namespace weft {
 
@@ -84,6 +85,8 @@ class State final : public ContextState {
   void noteElsewhere() { elsewhere_.store(true, std::memory_order_relaxed); }
   // The unordered stream that moves data on behalf of this device; made on first use.
   port::Stream& transferStream(Device& device) { return streamOf(find(device).transfers, device); }
+  // port::Stream::poll() of that, if it was used.
+  void pollTransfers(const Device& device) noexcept;
   // The unordered stream of what kernels on it enqueued; made on first use.
   port::Stream& familyStream(Device& device) { return streamOf(find(device).families, device); }
   FamilyTurns& familyTurns(Device& device) { return find(device).turns; }
@@ -93,11 +96,11 @@ class State final : public ContextState {
     Device* device;
     DeviceCounters counters;
     Guarded<partition::ExpectedLoad, BriefMutex> expected_load;
-    Guarded<std::unique_ptr<port::Stream>> transfers, families;
+    LazyStream transfers, families;
     FamilyTurns turns;
   };
   PerDevice& find(const Device& device);
-  static port::Stream& streamOf(Guarded<std::unique_ptr<port::Stream>>& stream, Device& device);
+  static port::Stream& streamOf(LazyStream& stream, Device& device);
 
   CallbackThread callbacks_;
   Guarded<Tickets, BriefMutex> tickets_;
