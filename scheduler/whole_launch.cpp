@@ -19,8 +19,11 @@ namespace {
 
 using partition::Candidate;
 
-// Of what each member does with a kernel, so many launches and every so manieth later one count.
+// Of what each member does with a kernel, so many launches and two of so many later ones count: the
+// end of the one is when the other can begin.
 constexpr unsigned measured_first = 8, measured_later = 64;
+// So much of what a launch by itself takes is left at least where the next one overlaps with it.
+constexpr double least_left = 0.75;
 constexpr double learned = 0.25;
 
 class WholeLaunch final : public LaunchCommand, public PartedCommand {
@@ -64,7 +67,8 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   bool placed_ = false;
   uint64_t placed_at_ = 0;
   bool measures_ = false;
-  AccessList touched_;  // once that was worked out to place it
+  bool follows_measured_ = false;  // another one of the kernel
+  AccessList touched_;             // once that was worked out to place it
   std::vector<ExecutedPart> executed_;
 };
 
@@ -210,7 +214,9 @@ void WholeLaunch::expect(uint64_t now) noexcept {
   state.expectedLoad(*loaded_).lock()->add(load_ns_, now);
   const unsigned launches =
       experience_->state().lock()->alone[experience_->kindOf(member_)].launches++;
-  measures_ = launches < measured_first || launches % measured_later == 0;
+  const unsigned place = launches < measured_first ? launches : launches % measured_later;
+  measures_ = launches < measured_first || place < 2;
+  follows_measured_ = measures_ && place > 0;
 }
 
 void WholeLaunch::forgetLoad() noexcept {
@@ -261,9 +267,11 @@ void WholeLaunch::learn() noexcept {
     const bool slower = alone.measured && ns > alone.ns;
     alone.ns = slower ? alone.ns + learned * (ns - alone.ns) : ns;
     alone.measured = true;
+    if (!follows_measured_) return;
     // The host's work counts, unless the device was busy meanwhile.
     const uint64_t able = std::max(placed_at_, predecessorsEnded());
-    seen->verdict.leftWhole(std::max(ns, ended > able ? static_cast<double>(ended - able) : 0));
+    const double total = ended > able ? static_cast<double>(ended - able) : 0;
+    seen->verdict.leftWhole(std::max(least_left * ns, total));
   } catch (const std::bad_alloc&) {  // the next one is as good
   }
 }
