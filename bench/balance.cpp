@@ -1,8 +1,9 @@
 // One kernel on all devices of a platform, on the unified device and on each of its members alone:
-//   WEFT_UNIFIED=1 [WEFT_UNIFIED_DEVICES=1,2] weft-bench-balance [SCALE [KERNEL...]]
+//   WEFT_UNIFIED=1 [WEFT_UNIFIED_DEVICES=1,2] weft-bench-balance [SCALE [KERNEL...]] | short
 // Prints for each kernel the best member's first and least time, the unified device's, and the part
 // of the sum of all members' own speeds that it achieves. Results are compared with the best
 // member's, but for those of software GPUs whose kernels take a set time and compute nothing.
+//   short: launches of saxpy over few and many floats, waited for one by one and 20 at a time.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -292,9 +293,46 @@ int run(size_t scale) {
   return right ? 0 : 1;
 }
 
+// us a launch of saxpy over so many floats, with so many launches between two waits: the mean of
+// 100 rounds after 50 others.
+double shortLaunch(const cl::Device& device, size_t floats, int launches) {
+  constexpr int skipped = 50, counted = 100;
+  Setting setting(device, 1);
+  const cl::Buffer x = setting.buffer(floats), y = setting.buffer(floats);
+  const cl::Kernel k = kernel(setting, "saxpy", x, y, 0.5f);
+  Clock::time_point begin;
+  for (int round = 0; round < skipped + counted; ++round) {
+    if (round == skipped) begin = Clock::now();
+    for (int i = 0; i < launches; ++i) setting.queue.enqueueNDRangeKernel(k, {}, floats, 256);
+    setting.queue.finish();
+  }
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count() /
+         (counted * launches);
+}
+
+int runShort() {
+  const auto [unified, members, name] = weft::bench::findUnifiedDevice();
+  std::printf("%s\n\n%10s %8s %10s %13s %8s\n", name.c_str(), "floats", "at once", "best, us",
+              "together, us", "speedup");
+  for (const unsigned power : {18u, 20u, 21u, 22u, 23u, 24u, 25u})
+    for (const int launches : {1, 20}) {
+      const size_t floats = size_t{1} << power;
+      double best = 1e300;
+      for (const cl::Device& member : members)
+        best = std::min(best, shortLaunch(member, floats, launches));
+      const double together = shortLaunch(unified, floats, launches);
+      std::printf("%10zu %8d %10.1f %13.1f %8.2f\n", floats, launches, best, together,
+                  best / together);
+      std::fflush(stdout);
+    }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "short") == 0)
+    return weft::bench::runScaled(1, argv, [](size_t) { return runShort(); });
   for (int i = 2; i < argc; ++i) wanted.emplace_back(argv[i]);
   return weft::bench::runScaled(argc, argv, run);
 }

@@ -15,8 +15,9 @@ using partition::Slice;
 
 constexpr double slice_ns = 10'000;  // of handing out a part
 constexpr double sure_spread = 0.1;
-constexpr double piece_ns = 2000;      // of moving one more piece of memory
-constexpr double newly_needed = 0.25;  // of launches that need some bytes, those that miss them
+// Of launches that need some bytes, those that miss them; at first. Whatever was launched so often
+// is likely to be launched as often again.
+constexpr double newly_needed = 0.25;
 // Of each kernel, so many launches and every so manieth later one are kept in the store.
 constexpr unsigned recorded_first = 16, recorded_later = 64;
 // What a launch waits for the host that would overlap with the one before it, were it one command.
@@ -24,37 +25,6 @@ double commandTime(const port::Capabilities& device) {
   constexpr double on_cpu = 20'000, on_gpu = 100'000;
   return device.device_class == port::DeviceClass::gpu ? on_gpu : on_cpu;
 }
-
-// Between two GPUs links differ by more than what an estimate is worth, and one launch tells.
-bool isUnknownPeer(const Device* source, const Device& target, uint64_t bytes) {
-  return source && source->capabilities().memory_space != port::host_space &&
-         target.capabilities().device_class == port::DeviceClass::gpu &&
-         target.port().reaches(source->capabilities().memory_space) &&
-         !Knowledge::get().store.transferTime(linkBetween(source, &target), bytes);
-}
-
-// What parts read of one argument.
-struct Reads {
-  uint64_t of_blocks = 0;  // each block's bytes added up
-  std::vector<std::pair<size_t, size_t>> ranges;
-
-  void join() {
-    std::sort(ranges.begin(), ranges.end());
-    size_t last = 0;
-    for (size_t i = 1; i < ranges.size(); ++i) {
-      if (ranges[i].first <= ranges[last].second)
-        ranges[last].second = std::max(ranges[last].second, ranges[i].second);
-      else
-        ranges[++last] = ranges[i];
-    }
-    if (!ranges.empty()) ranges.resize(last + 1);
-  }
-  uint64_t bytes() const {
-    return std::accumulate(
-        ranges.begin(), ranges.end(), uint64_t{0},
-        [](uint64_t sum, const auto& range) { return sum + range.second - range.first; });
-  }
-};
 
 }  // namespace
 
@@ -146,70 +116,6 @@ double Division::groupsPerBlock() const {
   return static_cast<double>(groupsOf(record_)) / static_cast<double>(split_->blocks());
 }
 
-// Bytes that all blocks read have to be there before the first part begins; those of one block move
-// with it.
-void Division::predictTransfers(partition::MemberModel& model, const Device& device) const {
-  const port::MemorySpace space = device.capabilities().memory_space;
-  std::vector<Reads> reads(arguments_.values.size());
-  std::vector<partition::PartAccess> touched;
-  for (uint64_t block = 0; block < split_->blocks(); ++block) {
-    touched.clear();
-    split_->accesses({block, block + 1}, touched);
-    for (const partition::PartAccess& access : touched) {
-      if (!access.reads) continue;
-      reads[access.argument].of_blocks += access.end - access.begin;
-      reads[access.argument].ranges.emplace_back(access.begin, access.end);
-    }
-  }
-  for (size_t i = 0; i < reads.size(); ++i) {
-    if (reads[i].ranges.empty()) continue;
-    reads[i].join();
-    const bool shared = 2 * reads[i].of_blocks > 3 * reads[i].bytes();
-    double time = 0;
-    const auto missing = missingBytes(*arguments_.values[i].memory(), reads[i].ranges, space);
-    for (const auto& [source, bytes] : missing)
-      if (!isUnknownPeer(source, device, bytes))
-        time += weft::State::of(context_).transferTime(source, &device, bytes);
-    if (!missing.empty()) time += piece_ns * static_cast<double>(reads[i].ranges.size() - 1);
-    // Later launches find there what this one brings.
-    time *= newly_needed;
-    if (shared)
-      model.start_ns += time;
-    else
-      model.transfer_ns += time / static_cast<double>(split_->blocks());
-  }
-}
-
-// Of what it takes to give all members copies and to merge them.
-profiling::LinkKey Division::mergeKey() const {
-  const bool exclusive = std::ranges::any_of(split_->merged(), &partition::MergedBytes::exclusive);
-  std::string copies = exclusive ? "exclusive copies of" : "copies of";
-  for (const State& state : members_)
-    copies.append(1, ' ').append(keyOf(*state.member.device).uuid);
-  return {std::move(copies), "host", device_.capabilities().driver_version};
-}
-
-// Until it was measured: members get the bytes as they were, and the host gets them back from each;
-// it takes the slowest link's time, and that of the host's own copies.
-double Division::mergeTime() const {
-  constexpr double host_bytes_per_ns = 8;
-  uint64_t bytes = 0;
-  for (const partition::MergedBytes& merged : split_->merged()) bytes += merged.end - merged.begin;
-  if (bytes == 0) return 0;
-  if (const auto known = Knowledge::get().store.transferTime(mergeKey(), bytes);
-      known && known->confidence > trusted)
-    return known->nanoseconds;
-  auto& times = weft::State::of(context_);
-  double link = 0;
-  for (const State& state : members_) {
-    const Device& device = *state.member.device;
-    if (device.capabilities().device_class == port::DeviceClass::cpu) continue;
-    link = std::max(link, times.transferTime(nullptr, &device, bytes) +
-                              times.transferTime(&device, nullptr, bytes));
-  }
-  return link + static_cast<double>(bytes * (2 * members() + 1)) / host_bytes_per_ns;
-}
-
 void Division::accesses(const Slice& slice, AccessList& list, bool in_copies) const {
   std::vector<partition::PartAccess> touched;
   split_->accesses(slice, touched);
@@ -260,8 +166,10 @@ Division::Models Division::models(const Experience::State& seen, bool& known) co
   const auto measured = [](const partition::MemberModel& model) { return model.measured; };
   known = alike() ? std::ranges::any_of(result, measured) : std::ranges::all_of(result, measured);
   // Beside times that are only guessed, those of transfers would decide everything.
+  const double needed = std::min(newly_needed, 1 / std::max(seen.launchesSoFar(), 1.0));
   if (known)
-    for (size_t i = 0; i < result.size(); ++i) predictTransfers(result[i], *member(i).device);
+    for (size_t i = 0; i < result.size(); ++i)
+      predictTransfers(result[i], *member(i).device, needed);
   return result;
 }
 

@@ -122,7 +122,8 @@ class Division {
   void judgeAlone(Experience::State& seen) const;
   // What is predicted of the members. `known`: each, or one like it, was measured.
   Models models(const Experience::State& seen, bool& known) const;
-  void predictTransfers(partition::MemberModel& model, const Device& device) const;
+  // `needed`: what part of the launches is going to miss the bytes that this one does.
+  void predictTransfers(partition::MemberModel& model, const Device& device, double needed) const;
   std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> onOne(size_t member) const;
 

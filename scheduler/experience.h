@@ -62,6 +62,13 @@ class Experience {
     unsigned measuring_alone = 0;  // launches that do that now
     std::vector<Alone> alone;      // by kindOf() a member
     bool recalled = false;         // from the performance store
+
+    // Those that are known of, divided or whole.
+    double launchesSoFar() const {
+      double sum = launches;
+      for (const Alone& one : alone) sum += one.launches;
+      return sum;
+    }
   };
 
   Experience(const Device& device, const DeviceKernel& code);

@@ -62,6 +62,18 @@ TEST_F(SplitLaunchTest, PartsAreSubmittedBehindThoseOfTheLaunchBefore) {
   EXPECT_EQ(fakes->device(0).violations() + fakes->device(1).violations(), 0u);
 }
 
+// Its parts are in other streams than the queue's.
+TEST_F(SplitLaunchTest, WhoAsksForTheStatusPollsTheMembers) {
+  start(true);
+  iterate(1);
+  const size_t before[] = {fakes->device(0).polls(), fakes->device(1).polls()};
+  EXPECT_LE(events.back()->poll(), CL_SUBMITTED);
+  EXPECT_EQ(fakes->device(0).polls() - before[0], 2u);
+  EXPECT_EQ(fakes->device(1).polls() - before[1], 1u);
+  runInAnyOrder(1);
+  EXPECT_EQ(events.back()->poll(), CL_COMPLETE);
+}
+
 TEST_F(SplitLaunchTest, InAnyOrderTheBytesAreRight) {
   start(true);
   for (uint64_t seed = 1; seed <= 40; ++seed) {
