@@ -12,10 +12,12 @@ constexpr double piece_ns = 2000;  // of moving one more piece of memory
 
 // Between two GPUs links differ by more than what an estimate is worth, and one launch tells.
 bool isUnknownPeer(const Device* source, const Device& target, uint64_t bytes) {
-  return source && source->capabilities().memory_space != port::host_space &&
-         target.capabilities().device_class == port::DeviceClass::gpu &&
-         target.port().reaches(source->capabilities().memory_space) &&
-         !Knowledge::get().store.transferTime(linkBetween(source, &target), bytes);
+  if (!source || source->capabilities().memory_space == port::host_space ||
+      target.capabilities().device_class != port::DeviceClass::gpu ||
+      !target.port().reaches(source->capabilities().memory_space))
+    return false;
+  const auto time = Knowledge::get().store.transferTime(linkBetween(source, &target), bytes);
+  return !time || time->confidence <= trusted;
 }
 
 // What parts read of one argument.
