@@ -125,7 +125,7 @@ const char* typeOf(const cl_image_desc& image) {
   }
 }
 
-class ImageTraffic : public CountedTraffic, public testing::WithParamInterface<Pattern> {
+class ImageDevices : public CountedTraffic {
  protected:
   void SetUp() override {
     CountedTraffic::SetUp();
@@ -169,22 +169,23 @@ class ImageTraffic : public CountedTraffic, public testing::WithParamInterface<P
     return {desc.image_width, lines ? deep : height, lines ? 1 : deep};
   }
   // The contents of `out` and of the buffer after a run on a device, and what moved there.
-  std::vector<cl_uint> result(cl_kernel kernel, const Pattern& p, size_t device, size_t& moved) {
-    const OwnedMem in = scattered(p.image, 1), out = scattered(p.image, 2);
+  std::vector<cl_uint> result(cl_kernel kernel, const cl_image_desc& image, const Range& range,
+                              size_t device, size_t& moved) {
+    const OwnedMem in = scattered(image, 1), out = scattered(image, 2);
     const OwnedMem buffer = scatteredBuffer(3);
     set(kernel, in, out, static_cast<cl_sampler>(sampler), buffer);
     const size_t before = bytesMovedTo(device);
-    EXPECT_EQ(cl.clEnqueueNDRangeKernel(queues[device], kernel,
-                                        static_cast<cl_uint>(p.range.global.size()),
-                                        p.range.offset.empty() ? nullptr : p.range.offset.data(),
-                                        p.range.global.data(), nullptr, 0, nullptr, nullptr),
-              CL_SUCCESS);
+    EXPECT_EQ(
+        cl.clEnqueueNDRangeKernel(queues[device], kernel, static_cast<cl_uint>(range.global.size()),
+                                  range.offset.empty() ? nullptr : range.offset.data(),
+                                  range.global.data(), nullptr, 0, nullptr, nullptr),
+        CL_SUCCESS);
     EXPECT_EQ(cl.clFinish(queues[device]), CL_SUCCESS);
     moved = bytesMovedTo(device) - before;
     std::vector<cl_uint> values(pixels);
     const size_t origin[3] = {0, 0, 0};
-    EXPECT_EQ(cl.clEnqueueReadImage(queues[device], out, CL_TRUE, origin, regionOf(p.image).data(),
-                                    0, 0, values.data(), 0, nullptr, nullptr),
+    EXPECT_EQ(cl.clEnqueueReadImage(queues[device], out, CL_TRUE, origin, regionOf(image).data(), 0,
+                                    0, values.data(), 0, nullptr, nullptr),
               CL_SUCCESS);
     values.resize(2 * pixels);
     EXPECT_EQ(cl.clEnqueueReadBuffer(queues[device], buffer, CL_TRUE, 0, bytes, &values[pixels], 0,
@@ -196,27 +197,114 @@ class ImageTraffic : public CountedTraffic, public testing::WithParamInterface<P
   OwnedSampler sampler;
 };
 
+std::string sourceOf(const cl_image_desc& image, const std::string& body) {
+  const std::string type = typeOf(image);
+  return "uint get(read_only image2d_t i, sampler_t s, int2 at) {"
+         " return read_imageui(i, s, at).x; }\n"
+         "void put(write_only image2d_t i, int2 at, uint v) { write_imageui(i, at, (uint4)(v)); }\n"
+         "kernel void k(read_only " +
+         type + " in, write_only " + type +
+         " out, sampler_t s, global uint* b) {\n"
+         "  int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n" +
+         body + "}";
+}
+
+class ImageTraffic : public ImageDevices, public testing::WithParamInterface<Pattern> {};
+
 TEST_P(ImageTraffic, IsTheLeast) {
   const Pattern& p = GetParam();
-  const std::string type = typeOf(p.image);
-  const std::string source =
-      "uint get(read_only image2d_t i, sampler_t s, int2 at) { return read_imageui(i, s, at).x; }\n"
-      "void put(write_only image2d_t i, int2 at, uint v) { write_imageui(i, at, (uint4)(v)); }\n"
-      "kernel void k(read_only " +
-      type + " in, write_only " + type +
-      " out, sampler_t s, global uint* b) {\n"
-      "  int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n" +
-      std::string(p.body) + "}";
-  const OwnedKernel k = kernel(built(source, "-cl-std=CL3.0"), "k");
+  const OwnedKernel k = kernel(built(sourceOf(p.image, p.body), "-cl-std=CL3.0"), "k");
   size_t at_home = 0, moved = 0;
-  const auto expected = result(k, p, 0, at_home);
-  EXPECT_EQ(result(k, p, 1, moved), expected);
+  const auto expected = result(k, p.image, p.range, 0, at_home);
+  EXPECT_EQ(result(k, p.image, p.range, 1, moved), expected);
   EXPECT_EQ(at_home, 0u);
   EXPECT_EQ(moved, p.moved);
 }
 
 INSTANTIATE_TEST_SUITE_P(, ImageTraffic, testing::ValuesIn(patterns),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Kernels on planes that read at any places and write each pixel with a value of its place alone.
+class RandomImageKernel {
+ public:
+  explicit RandomImageKernel(uint32_t seed) : random_(seed) {}
+
+  std::string body() {
+    std::string code =
+        "const sampler_t border = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
+        "int i = 0; uint4 v = 0;\n";
+    if (below(3) == 0) code += "if (" + value(2) + " < " + value(1) + ") return;\n";
+    const bool loops = below(2) == 0;
+    if (loops) code += "for (; i < " + std::to_string(1 + below(6)) + "; ++i) {\n";
+    for (unsigned reads = 1 + below(3); reads > 0; --reads) code += "v += " + read() + ";\n";
+    if (below(2) == 0) code += "if (v.x & 1) v += " + read() + ";\n";
+    if (loops) code += "}\n";
+    const bool own = below(2) == 0;  // no two work-items write the same pixel
+    code += "const int2 t = " + (own ? near() : place()) + ";\n";
+    if (own && below(4) == 0) code += "if ((v.x & 3) != 0) ";
+    if (below(3) == 0) code += "if (" + value(2) + " < " + value(1) + ") ";
+    code += "write_imageui(out, t, " +
+            std::string(own ? "v + (uint4)(t.x)" : "read_imageui(in, s, t) + (uint4)(t.x * 3)") +
+            ");\n";
+    if (below(3) == 0) code += "if (x < 32 && y < 32) b[y * 32 + x] = v.x;\n";
+    return code;
+  }
+  size_t length() { return 4 * (1 + below(10)); }
+  size_t offset() { return below(5); }
+
+ private:
+  unsigned below(unsigned bound) { return static_cast<unsigned>(random_() % bound); }
+  std::string number(int low, unsigned count) {
+    return "(" + std::to_string(low + static_cast<int>(below(count))) + ")";
+  }
+  std::string value(unsigned depth) {
+    constexpr const char* leaves[] = {"x", "y", "i", "(int)get_local_id(0)",
+                                      "(int)get_group_id(1)"};
+    if (depth == 0 || below(4) == 0) return below(3) ? leaves[below(5)] : number(-8, 48);
+    const std::string a = value(depth - 1), b = value(depth - 1);
+    switch (below(8)) {
+      case 0:
+        return "(" + a + " - " + b + ")";
+      case 1:
+        return "(" + a + " * " + number(-1, 5) + ")";
+      case 2:
+        return "(" + a + " & " + number(1, 63) + ")";
+      case 3:
+        return "min(" + a + ", " + b + ")";
+      case 4:
+        return "clamp(" + a + ", 0, " + number(1, 40) + ")";
+      case 5:
+        return "(" + a + " / " + number(1, 4) + ")";
+      case 6:
+        return "(" + a + " > " + b + " ? " + a + " : " + number(0, 8) + ")";
+      default:
+        return "(" + a + " + " + b + ")";
+    }
+  }
+  std::string near() { return "(int2)(x + " + number(-2, 5) + ", y + " + number(-2, 5) + ")"; }
+  std::string place() { return below(2) ? near() : "(int2)(" + value(2) + ", " + value(2) + ")"; }
+  std::string read() {
+    constexpr const char* ways[] = {"(in, ", "(in, s, ", "(in, border, "};
+    if (below(8) == 0) return "read_imageui(in, s, convert_float2(" + place() + ") + 0.5f)";
+    return std::string("read_imageui") + ways[below(3)] + place() + ")";
+  }
+
+  std::mt19937 random_;
+};
+
+class RandomImageTraffic : public ImageDevices {};
+
+TEST_F(RandomImageTraffic, IsEnough) {
+  for (uint32_t seed = 1; seed <= 25; ++seed) {
+    RandomImageKernel random(seed);
+    const std::string source = sourceOf(plane, random.body());
+    const Range range{{random.length(), random.length()}, {}, {random.offset(), random.offset()}};
+    const OwnedKernel k = kernel(built(source, "-cl-std=CL3.0"), "k");
+    size_t at_home = 0, moved = 0;
+    const auto expected = result(k, plane, range, 0, at_home);
+    ASSERT_EQ(result(k, plane, range, 1, moved), expected) << seed << '\n' << source;
+  }
+}
 
 }  // namespace
 }  // namespace weft::e2e
