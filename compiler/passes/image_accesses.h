@@ -17,8 +17,8 @@ struct ImageFunction {
 // nullopt: it is none. One touches nothing but the image that is its first argument.
 std::optional<ImageFunction> imageFunction(const llvm::Function& function);
 
-// Calls of `noted` functions that say which bytes of an image are touched, in place of the calls
-// that touch them, in functions that nobody runs. They and those functions are gone when this is.
+// In functions that nobody runs: notes, which are calls that say what bytes of an image are
+// touched, in place of those that touch them. The functions are gone before this is.
 class PixelNotes {
  public:
   explicit PixelNotes(llvm::Module& module);
