@@ -227,7 +227,7 @@ void ArgumentUses::takePixels(llvm::CallBase& call) {
   if (note) return;
   const llvm::Function* callee = call.getCalledFunction();
   const auto function = callee ? imageFunction(*callee) : std::nullopt;
-  unknown(!function || function->reads, !function || function->writes);
+  unknown(!function || !function->writes, !function || function->writes);
 }
 
 void ArgumentUses::takeCall(llvm::CallBase& call, llvm::Use& use) {
@@ -391,15 +391,10 @@ void BodyAnalysis::describeArgument(unsigned index) {
 
 constexpr unsigned max_inlined_instructions = 4000, max_inlining_rounds = 8;
 
-bool touchesPixels(const llvm::Function& callee) {
-  const auto function = imageFunction(callee);
-  return function && (function->reads || function->writes);
-}
-
 // Does an address, or what happens to one, depend on it?
 bool isInteresting(const llvm::CallBase& call) {
   const llvm::Function* callee = call.getCalledFunction();
-  if (!callee || callee->isDeclaration() || callee == call.getFunction() || touchesPixels(*callee))
+  if (!callee || callee->isDeclaration() || callee == call.getFunction() || imageFunction(*callee))
     return false;
   return call.getType()->isIntOrIntVectorTy() || call.getType()->isPointerTy() ||
          llvm::any_of(call.args(), [](const llvm::Use& argument) {
@@ -420,7 +415,7 @@ llvm::SmallVector<llvm::CallBase*> interestingCalls(llvm::Function& function) {
 bool touchesImages(const llvm::Function& function) {
   return llvm::any_of(llvm::instructions(function), [](const Instruction& instruction) {
     const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    return call && call->getCalledFunction() && touchesPixels(*call->getCalledFunction());
+    return call && call->getCalledFunction() && imageFunction(*call->getCalledFunction());
   });
 }
 

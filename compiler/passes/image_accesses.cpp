@@ -22,34 +22,52 @@ struct Shape {
   bool layered;
 };
 constexpr Shape shapes[] = {
-    {"image1d", 1, false},
-    {"image1d_buffer", 1, false},
-    {"image1d_array", 1, true},
-    {"image2d", 2, false},
-    {"image2d_depth", 2, false},
-    {"image2d_array", 2, true},
-    {"image2d_array_depth", 2, true},
-    {"image3d", 3, false},
+    {"1d", 1, false},       {"1d_buffer", 1, false}, {"1d_array", 1, true},       {"2d", 2, false},
+    {"2d_depth", 2, false}, {"2d_array", 2, true},   {"2d_array_depth", 2, true}, {"3d", 3, false},
 };
 
-// "_Z11read_imagef14ocl_image2d_roDv2_i"
+constexpr StringRef reads[] = {"read_imagef", "read_imagei", "read_imageui", "read_imageh"};
+constexpr StringRef writes[] = {"write_imagef", "write_imagei", "write_imageui", "write_imageh"};
+
+// "_Z11read_imagef14ocl_image2d_ro11ocl_samplerDv2_i"
 struct Name {
-  StringRef function, image, rest;  // "read_imagef", "image2d", "Dv2_i"
+  bool writes;
+  StringRef image;  // "2d"
+  bool sampled;
 };
+
+// Programs may have functions of other parameters under the same name.
+bool isCoordinate(StringRef& types) {
+  if (!types.consume_front("Dv2_")) types.consume_front("Dv4_");
+  return types.consume_front("i") || types.consume_front("f");
+}
+
+// In full, or as the same type as a parameter before: "S0_".
+bool isColour(StringRef types) {
+  if (types.consume_front("S") && types.consume_back("_"))
+    return llvm::all_of(types, llvm::isAlnum);
+  constexpr StringRef spelled[] = {"f", "Dv4_f", "Dv4_i", "Dv4_j", "Dv4_Dh"};
+  return llvm::is_contained(spelled, types);
+}
 
 std::optional<Name> parse(StringRef symbol) {
   Name name;
   size_t length = 0;
   if (!symbol.consume_front("_Z") || symbol.consumeInteger(10, length)) return std::nullopt;
-  name.function = symbol.take_front(length);
-  symbol = symbol.drop_front(name.function.size());
+  const StringRef function = symbol.take_front(length);
+  name.writes = llvm::is_contained(writes, function);
+  if (!name.writes && !llvm::is_contained(reads, function)) return std::nullopt;
+  symbol = symbol.drop_front(function.size());
   if (symbol.consumeInteger(10, length)) return std::nullopt;
-  StringRef type = symbol.take_front(length);
-  name.rest = symbol.drop_front(type.size());
-  if (!type.consume_front("ocl_")) return std::nullopt;
-  if (!type.consume_back("_ro") && !type.consume_back("_wo") && !type.consume_back("_rw"))
+  name.image = symbol.take_front(length);
+  symbol = symbol.drop_front(name.image.size());
+  if (!name.image.consume_front("ocl_image")) return std::nullopt;
+  if (!name.image.consume_back("_ro") && !name.image.consume_back("_wo") &&
+      !name.image.consume_back("_rw"))
     return std::nullopt;
-  name.image = type;
+  name.sampled = symbol.consume_front("11ocl_sampler");
+  if (!isCoordinate(symbol) || !(name.writes ? isColour(symbol) : symbol.empty()))
+    return std::nullopt;
   return name;
 }
 
@@ -64,18 +82,14 @@ struct PixelCall {
 std::optional<PixelCall> pixelCall(llvm::Instruction& instruction) {
   auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* const callee = call ? call->getCalledFunction() : nullptr;
-  const auto function = callee ? imageFunction(*callee) : std::nullopt;
-  if (!function || !(function->reads || function->writes) ||
-      !llvm::isa<llvm::Argument>(call->getArgOperand(0)) ||
+  const auto name = callee ? parse(callee->getName()) : std::nullopt;
+  if (!name || !llvm::isa<llvm::Argument>(call->getArgOperand(0)) ||
       call->getArgOperand(0)->getType()->getPointerAddressSpace() != descriptor_space)
     return std::nullopt;
-  const Name name = *parse(callee->getName());
   const auto* const shape =
-      llvm::find_if(shapes, [&](const Shape& each) { return each.type == name.image; });
+      llvm::find_if(shapes, [&](const Shape& each) { return each.type == name->image; });
   if (shape == std::end(shapes)) return std::nullopt;
-  PixelCall pixel{call, shape, nullptr, function->writes, name.rest.starts_with("11ocl_sampler")};
-  // A level of a mip-mapped image makes one argument more.
-  if (call->arg_size() != (pixel.writes || pixel.sampled ? 3u : 2u)) return std::nullopt;
+  PixelCall pixel{call, shape, nullptr, name->writes, name->sampled};
   pixel.coordinate = call->getArgOperand(pixel.sampled ? 2 : 1);
   if (!pixel.coordinate->getType()->getScalarType()->isIntegerTy(32)) return std::nullopt;
   return pixel;
@@ -163,11 +177,8 @@ std::pair<Value*, Value*> PixelPlace::offset() {
 
 std::optional<ImageFunction> imageFunction(const llvm::Function& function) {
   const auto name = parse(function.getName());
-  if (!name || !name->image.starts_with("image")) return std::nullopt;
-  if (name->function.starts_with("read_image")) return ImageFunction{.reads = true};
-  if (name->function.starts_with("write_image")) return ImageFunction{.writes = true};
-  if (name->function.starts_with("get_image_")) return ImageFunction{};
-  return std::nullopt;
+  if (!name) return std::nullopt;
+  return ImageFunction{name->writes};
 }
 
 PixelNotes::PixelNotes(llvm::Module& module) : module_(module) {

@@ -11,10 +11,11 @@
 namespace weft::compiler {
 
 struct ImageFunction {
-  bool reads = false, writes = false;  // pixels; neither: it answers a query
+  bool writes;  // a pixel; else it reads some
 };
 
-// nullopt: it is none. One touches nothing but the image that is its first argument.
+// nullopt: it is none of those that read or write pixels, or it names a level of a mip-mapped
+// image. One touches nothing but the image that is its first argument.
 std::optional<ImageFunction> imageFunction(const llvm::Function& function);
 
 // In functions that nobody runs: notes, which are calls that say what bytes of an image are

@@ -73,6 +73,7 @@ const Pattern patterns[] = {
      {{8}},
      8 * 128},
     {"Functions", "put(out, " XY ", get(in, s, " XY " + 1) + 1);", {{32, 8}}, 8 * 124},
+    {"ANamesake", "write_image_below(out, " XY ", (uint4)(5));", {{32, 8}}, 0},
     {"BeyondTheImage",
      "write_imageui(out, (int2)(x + 16, y + 24), read_imageui(in, (int2)(x, y + 24)));",
      {{32, 32}},
@@ -202,6 +203,9 @@ std::string sourceOf(const cl_image_desc& image, const std::string& body) {
   return "uint get(read_only image2d_t i, sampler_t s, int2 at) {"
          " return read_imageui(i, s, at).x; }\n"
          "void put(write_only image2d_t i, int2 at, uint v) { write_imageui(i, at, (uint4)(v)); }\n"
+         "void __attribute__((overloadable, noinline))\n"
+         "write_image_below(write_only image2d_t i, int2 at, uint4 v) {"
+         " write_imageui(i, at + (int2)(0, 1), v); }\n"
          "kernel void k(read_only " +
          type + " in, write_only " + type +
          " out, sampler_t s, global uint* b) {\n"
