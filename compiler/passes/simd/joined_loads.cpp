@@ -73,8 +73,7 @@ uint64_t bytesOf(const LoadInst& load) {
 }
 
 bool isCandidate(const LoadInst& load, const LaneShapes& shapes) {
-  return isOutside(*load.getPointerOperand()) && !load.getType()->isVectorTy() &&
-         !load.getType()->isPointerTy() && partCount(load.getType()) == 1 && isApart(load, shapes);
+  return isOutside(*load.getPointerOperand()) && isApart(load, shapes);
 }
 
 // What is added to an address, as far as it is a number; of one that grows in a loop, at the start.
@@ -186,7 +185,10 @@ class JoinedLoads {
 }  // namespace
 
 bool isApart(const LoadInst& load, const LaneShapes& shapes) {
-  if (!load.isSimple()) return false;
+  const llvm::Type* type = load.getType();
+  if (!load.isSimple() || type->isVectorTy() || type->isPointerTy() ||
+      partCount(load.getType()) != 1)
+    return false;
   switch (accessForm(load, shapes, /*masked=*/false)) {
     case AccessForm::scattered:
       return true;

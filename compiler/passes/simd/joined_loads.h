@@ -10,7 +10,7 @@
 
 namespace weft::compiler {
 
-// As far as can be told, do lanes load from places far from each other?
+// As far as can be told, do lanes load a number each from places far from each other?
 bool isApart(const llvm::LoadInst& load, const LaneShapes& shapes);
 
 // One load for those of `row`, which have one type and are in the order of their addresses. It

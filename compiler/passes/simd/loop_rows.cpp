@@ -82,9 +82,7 @@ class LoopRows {
     llvm::SmallVector<LoadInst*> rows;
     for (Instruction& instruction : *loop.getHeader()) {
       auto* load = llvm::dyn_cast<LoadInst>(&instruction);
-      if (load && partCount(load->getType()) == 1 && !load->getType()->isVectorTy() &&
-          !load->getType()->isPointerTy() && isApart(*load, shapes_) && goesOn(*load, loop))
-        rows.push_back(load);
+      if (load && isApart(*load, shapes_) && goesOn(*load, loop)) rows.push_back(load);
     }
     return rows;
   }
