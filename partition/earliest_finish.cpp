@@ -13,9 +13,13 @@ constexpr double pessimism = 2;
 
 double needed(const Candidate& nearest) { return margin_ns + margin_part * nearest.execution_ns; }
 
+double executionOf(const Candidate& candidate) {
+  return candidate.execution_ns * (candidate.measured ? 1 : pessimism);
+}
+
 double finishOf(const Candidate& candidate, double ready_ns) {
   const double begin = std::max(candidate.free_ns, ready_ns + candidate.transfer_ns);
-  return begin + candidate.execution_ns * (candidate.measured ? 1 : pessimism);
+  return begin + executionOf(candidate);
 }
 
 // Who would have to move least.
@@ -46,7 +50,7 @@ bool cannotBeBeaten(std::span<const Candidate> candidates, double ready_ns, size
   const Candidate& one = candidates[index];
   return one.transfer_ns == 0 && one.free_ns <= ready_ns + needed(one) &&
          std::ranges::all_of(candidates, [&](const Candidate& other) {
-           return one.execution_ns <= other.execution_ns;
+           return executionOf(one) <= executionOf(other);
          });
 }
 

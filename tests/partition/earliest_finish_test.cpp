@@ -65,6 +65,9 @@ TEST(EarliestFinish, WhoCannotBeBeatenIsFreeFastestAndHasTheBytes) {
   EXPECT_FALSE(unbeaten(candidate(5 * ms, 0, 1 * ms), candidate(0, 0, 1 * ms)));
   EXPECT_FALSE(unbeaten(candidate(0, 1 * us, 1 * ms), candidate(0, 0, 1 * ms)));
   EXPECT_FALSE(unbeaten(candidate(0, 0, 2 * ms), candidate(0, 0, 1 * ms)));
+  // What is only guessed has to be better by far.
+  EXPECT_FALSE(unbeaten(candidate(0, 0, 2 * ms, false), candidate(0, 0, 3 * ms)));
+  EXPECT_TRUE(unbeaten(candidate(0, 0, 2 * ms, false), candidate(0, 0, 5 * ms)));
 }
 
 // Waiting for each other over devices costs more than what these would gain.
