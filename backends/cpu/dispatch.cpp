@@ -19,7 +19,7 @@ namespace {
 constexpr double tiny_ns = 20'000;
 // From here on several threads are worth their wake-ups, and their joining where they are awake.
 constexpr double shared_launch_ns = 60'000;
-constexpr double shared_launch_awake_ns = 30'000;
+constexpr double shared_launch_awake_ns = 10'000;
 constexpr uint64_t shared_transfer_bytes = 2 << 20;
 // A launch that runs on one thread looks at the clock this often, and one whose cost is unknown
 // after each group until this much time has gone.
@@ -107,14 +107,15 @@ uint64_t serialStep(const LaunchFrame& frame, uint64_t left) {
   return step >= double(left) ? left : std::max<uint64_t>(1, uint64_t(step));
 }
 
-Job::Cut cutLaunch(const LaunchFrame& frame, uint64_t begin, size_t workers) {
+Job::Cut cutLaunch(const LaunchFrame& frame, uint64_t begin, size_t workers, double least_ns) {
   const uint64_t groups = frame.groups() - begin;
   const double per_group = std::max(frame.timing().estimate(frame.itemsPerGroup()), 1e-3);
-  const auto least = uint64_t(std::min(minimum_piece_ns / per_group, double(groups)));
+  const auto least = uint64_t(std::min(least_ns / per_group, double(groups)));
   const auto most = uint64_t(std::min(maximum_piece_ns / per_group, double(groups)));
   const uint64_t fair = groups / (pieces_per_worker * workers);
   const uint64_t piece = std::max<uint64_t>(1, std::min(std::max(fair, least), most));
-  return {begin, frame.groups(), piece, double(piece) * per_group};
+  return {
+      .begin = begin, .end = frame.groups(), .piece = piece, .piece_ns = double(piece) * per_group};
 }
 
 }  // namespace
@@ -232,8 +233,8 @@ void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noe
     if (!refused && claim(stream)) {
       refused = drain(stream, runner, &done) == Drained::refused;
       until = 0;
-    } else if (Job* job = joinJob(stream)) {
-      takePart(*job, runner);
+    } else if (const Task task = joinJob(stream); task.job) {
+      takePart(*task.job, task.turn, runner);
       until = 0;
     } else if (until == 0) {
       until = now() + assist_spin;
@@ -247,8 +248,12 @@ void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noe
   guest_.store(Seat::none, std::memory_order_relaxed);
 }
 
-Job* Executor::joinJob(StreamCore& stream) noexcept {
-  if (open_jobs_.load(std::memory_order_relaxed) == 0) return nullptr;
+Executor::Task Executor::joinJob(StreamCore& stream) noexcept {
+  const unsigned open = open_jobs_.load(std::memory_order_relaxed);
+  if (open == 0) return {};
+  if (Job* const job = offered_.load(std::memory_order_acquire))
+    if (const auto turn = job->turnOf(stream)) return {.job = job, .turn = *turn};
+  if (open == 1) return {};
   return shared_.with([&](Shared& shared) { return openJob(shared, &stream); });
 }
 
@@ -297,8 +302,10 @@ Executor::Outcome Executor::runLaunch(StreamCore& stream, port::Operation& opera
     const double expected = frame.timing().estimate(left * frame.itemsPerGroup());
     if (mayShare() && left > 1 && expected > shareableNs()) {
       Job* const job = newJob();
-      if (job && beginLaunch(*job, stream, operation, start, done)) {
-        runJob(*job, runner);
+      const auto turn =
+          job ? beginLaunch(*job, stream, operation, runner, start, done) : std::nullopt;
+      if (turn) {
+        runJob(*job, *turn, runner);
         return {.taken_over = true};
       }
     }
@@ -313,8 +320,7 @@ Executor::Outcome Executor::runLaunch(StreamCore& stream, port::Operation& opera
 }
 
 double Executor::shareableNs() const noexcept {
-  return lingering_.load(std::memory_order_relaxed) != 0 ? shared_launch_awake_ns
-                                                         : shared_launch_ns;
+  return awaits() ? shared_launch_awake_ns : shared_launch_ns;
 }
 
 std::vector<NodeGroups> Executor::ownedGroups(const port::Launch& launch) const {
@@ -323,17 +329,23 @@ std::vector<NodeGroups> Executor::ownedGroups(const port::Launch& launch) const 
   return groupsByNode(launch, kernel->info, home_);
 }
 
-// False when there is no memory for it.
-bool Executor::beginLaunch(Job& job, StreamCore& stream, port::Operation& operation,
-                           port::Nanoseconds start, uint64_t done) noexcept try {
-  const auto& launch = std::get<port::Launch>(operation.work);
-  if (job.frame.prepare(launch) != CL_SUCCESS) throw std::bad_alloc();
-  job.begin(true, stream, operation, start, cutLaunch(job.frame, done, width()),
-            ownedGroups(launch));
-  return true;
+// Of the runner's frame. The turn; none when there is no memory for it.
+std::optional<uint32_t> Executor::beginLaunch(Job& job, StreamCore& stream,
+                                              port::Operation& operation, const Runner& runner,
+                                              port::Nanoseconds start, uint64_t done) noexcept try {
+  job.frame.assign(runner.frame);
+  const bool chained = awaits();
+  Job::Cut cut = cutLaunch(job.frame, done, width(), chained ? brief_piece_ns : minimum_piece_ns);
+  cut.chained = chained;
+  const unsigned awake = lingering_.load(std::memory_order_relaxed) + 1;
+  const double ns = double(job.frame.groups() - done) / double(cut.piece) * cut.piece_ns;
+  if (chained && ns <= awake * worth_waking_ns) cut.there = &awake_;
+  cut.own = seatOf(runner);
+  return job.begin(true, stream, operation, start, cut,
+                   ownedGroups(std::get<port::Launch>(operation.work)));
 } catch (...) {
   shared_.with([&](Shared& shared) { shared.free_jobs.push_back(&job); });
-  return false;
+  return std::nullopt;
 }
 
 template <class Request>
@@ -351,8 +363,8 @@ Executor::Outcome Executor::runTransfer(StreamCore& stream, port::Operation& ope
   job->transfer = transfer;
   const uint64_t units = transfer.units(), piece = std::max<uint64_t>(1, units / (4 * width()));
   const double unit_ns = double(transfer.bytes()) / double(units) / bytes_per_ns;
-  job->begin(false, stream, operation, start, {0, units, piece, double(piece) * unit_ns}, {});
-  runJob(*job, runner);
+  const Job::Cut cut{.end = units, .piece = piece, .piece_ns = double(piece) * unit_ns};
+  runJob(*job, job->begin(false, stream, operation, start, cut, {}), runner);
   return {.taken_over = true};
 }
 
@@ -377,31 +389,22 @@ Job* Executor::newJob() noexcept try {
 }
 
 // The job has begun.
-void Executor::runJob(Job& job, Runner& runner) noexcept {
+void Executor::runJob(Job& job, uint32_t turn, Runner& runner) noexcept {
   setHot(runner, false);
   shared_.with([&](Shared& shared) {
-    // Somebody who remembers the job from another operation may have been faster.
-    if (job.unstarted() == 0) return;
+    // Those who remember the job from another turn may have been faster.
+    if (job.turn() != turn) return;
     shared.jobs.push_back(&job);
-    open_jobs_.store(unsigned(shared.jobs.size()), std::memory_order_relaxed);
-    offered_.store(&job, std::memory_order_release);
+    countJobs(shared);
   });
-  takePart(job, runner);
+  takePart(job, turn, runner);
 }
 
-void Executor::takePart(Job& job, Runner& runner) noexcept {
+void Executor::takePart(Job& job, uint32_t turn, Runner& runner) noexcept {
   ReleaseBatch::flush();
-  wakeHelpers(job);
-  // An application thread works in the place of the worker whose PU it is on.
   if (!runner.executor) welcomeGuest();
-  const size_t guest = guest_.load(std::memory_order_relaxed);
-  job.takePart(runner, runner.executor ? runner.seat : guest < seats_.size() ? guest : 0);
+  job.takePart(turn, runner, seatOf(runner));
   runner.lingers = runner.executor && !runner.spare && mayShare();
-  leave(job);
-}
-
-void Executor::leave(Job& job) noexcept {
-  if (job.leave()) shared_.with([&](Shared& shared) { shared.free_jobs.push_back(&job); });
 }
 
 bool Executor::wantsBack(const Job& job) const noexcept {
@@ -412,8 +415,28 @@ bool Executor::wantsBack(const Job& job) const noexcept {
 void Executor::withdraw(Job& job) noexcept {
   auto shared = shared_.lock();
   std::erase(shared->jobs, &job);
-  open_jobs_.store(unsigned(shared->jobs.size()), std::memory_order_relaxed);
-  offered_.store(shared->jobs.empty() ? nullptr : shared->jobs.back(), std::memory_order_release);
+  countJobs(*shared);
+  if (job.end()) shared->free_jobs.push_back(&job);
+}
+
+// An application thread works in the place of the worker whose PU it is on.
+size_t Executor::seatOf(const Runner& runner) const noexcept {
+  if (runner.executor) return runner.seat;
+  const size_t guest = guest_.load(std::memory_order_relaxed);
+  return guest < seats_.size() ? guest : 0;
+}
+
+void Executor::countJobs(const Shared& shared) noexcept {
+  open_jobs_.store(unsigned(shared.jobs.size()), std::memory_order_relaxed);
+  if (shared.jobs.empty()) return;
+  Job* const newest = shared.jobs.back();
+  // Those who linger would all come for the line.
+  if (offered_.load(std::memory_order_relaxed) != newest)
+    offered_.store(newest, std::memory_order_release);
+}
+
+void Executor::letGo(Job& job) noexcept {
+  if (job.end()) shared_.with([&](Shared& shared) { shared.free_jobs.push_back(&job); });
 }
 
 void Executor::resume(StreamCore& stream) noexcept {

@@ -16,13 +16,6 @@ namespace {
 constexpr port::Nanoseconds spin_time = 50'000;
 // With references kept back. The next operation often comes sooner.
 constexpr port::Nanoseconds brief_spin_time = 5'000;
-constexpr port::Nanoseconds linger_time = 100'000;
-// A thread that enqueues something small and waits for it at once runs it itself, faster than it
-// could be handed over: so long it is left to that thread.
-constexpr port::Nanoseconds head_start = 1'000;
-// Work below this is done before a sleeper is there.
-constexpr double worth_waking_ns = 20'000;
-constexpr long tick_ns = 1'000'000;
 constexpr time_t shutdown_seconds = 5;
 
 }  // namespace
@@ -33,7 +26,8 @@ Executor::Executor(Home home, const std::vector<Seat>& seats, bool binds,
       capabilities_(capabilities),
       binds_(binds),
       seats_(seats),
-      process_(getpid()) {
+      process_(getpid()),
+      awake_(seats.size()) {
   const auto hire = [&](const Seat& seat) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.runner.executor = this;
@@ -123,7 +117,7 @@ void Executor::work(Worker& worker) noexcept {
       drain(*task.stream, worker.runner, nullptr);
     } else if (task.job) {
       setHot(worker.runner, false);
-      takePart(*task.job, worker.runner);
+      takePart(*task.job, task.turn, worker.runner);
     } else {
       return;
     }
@@ -131,9 +125,12 @@ void Executor::work(Worker& worker) noexcept {
 }
 
 Executor::Task Executor::acquire(Worker& worker) noexcept {
-  if (StreamCore* const kept = takeKept(worker.runner)) return {kept, nullptr, nullptr};
+  if (StreamCore* const kept = takeKept(worker.runner)) {
+    stopLingering(worker.runner);
+    return {.stream = kept};
+  }
   if (worker.runner.lingers)
-    if (Job* const job = linger(worker)) return {nullptr, job, nullptr};
+    if (const Task task = linger(worker); task.job) return task;
   worker.runner.lingers = false;
   bool spun = false, looked = false;
   auto lock = shared_.lock();
@@ -174,21 +171,26 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
       (briefly ? looked : spun) = true;
     } else {
       spun = !sleep(lock, worker);
+      if (!worker.runner.lingers) continue;
+      lock.native().unlock();
+      if (const Task next = linger(worker); next.job) return next;
+      worker.runner.lingers = false;
+      lock.native().lock();
     }
   }
 }
 
-Job* Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
+Executor::Task Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
   for (Job* job : shared.jobs) {
     if (of && job->stream() != of) continue;
-    if (job->join()) return job;
+    if (const auto turn = job->turn()) return {.job = job, .turn = *turn};
   }
-  return nullptr;
+  return {};
 }
 
 Executor::Task Executor::takeTask(Shared& shared) noexcept {
   StreamCore* const stream = shared.first;
-  if (!stream) return {nullptr, openJob(shared, nullptr), nullptr};
+  if (!stream) return openJob(shared, nullptr);
   ++shared.taken;
   // Where more follow, the stream waits on for whoever is free next.
   port::Operation* const operation = stream->popSurplus();
@@ -198,138 +200,7 @@ Executor::Task Executor::takeTask(Shared& shared) noexcept {
     unlink(shared, *stream);
     link(shared, *stream);
   }
-  return {stream, nullptr, operation};
-}
-
-void Executor::spin(port::Nanoseconds time) noexcept {
-  const port::Nanoseconds until = now() + time;
-  do {
-    for (int i = 0; i < 16; ++i) {
-      if (open_jobs_.load(std::memory_order_relaxed) != 0 || isForUs()) return;
-      pause();
-    }
-  } while (now() < until);
-}
-
-// Is there a stream that nobody else takes?
-bool Executor::isForUs() const noexcept {
-  const auto ready = [this] { return ready_streams_.load(std::memory_order_relaxed) != 0; };
-  if (!ready()) return false;
-  const port::Nanoseconds until = now() + head_start;
-  while (ready() && ready_by_caller_.load(std::memory_order_relaxed) && now() < until) pause();
-  return ready();
-}
-
-// A job, joined; nullptr when there is a stream to fetch, or for a while there was nothing.
-Job* Executor::linger(const Worker& worker) noexcept {
-  ReleaseBatch::flush();
-  const bool last = lingering_.fetch_add(1, std::memory_order_relaxed) + 1 == width();
-  const auto sent = [&] { return guest_.load(std::memory_order_relaxed) == worker.runner.seat; };
-  Job* joined = nullptr;
-  bool fetches = false;
-  const port::Nanoseconds until = now() + linger_time;
-  do {
-    for (int i = 0; i < 16 && !joined && !fetches; ++i) {
-      fetches = ready_streams_.load(std::memory_order_relaxed) != 0 &&
-                !fetching_.load(std::memory_order_relaxed) &&
-                !fetching_.exchange(true, std::memory_order_relaxed);
-      Job* const job = offered_.load(std::memory_order_acquire);
-      if (!fetches && job && job->join())
-        joined = job;
-      else
-        pause();
-    }
-  } while (!joined && !fetches && !last && !sent() && now() < until);
-  // Who makes a stream ready under the lock and counts on this thread does so before it gets there.
-  lingering_.fetch_sub(1, std::memory_order_relaxed);
-  return joined;
-}
-
-// True when another thread woke the worker, false when its time was up.
-bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
-  const bool others_awake = lock->sleepers.size() + 1 < width();
-  const bool timed = others_awake && !lock->ticker;
-  if (timed) lock->ticker = &worker;
-  worker.woken.store(0, std::memory_order_relaxed);
-  lock->sleepers.push_back(&worker);
-  countIdle(*lock);
-  lock.native().unlock();
-  const timespec tick{0, tick_ns};
-  bool woken = wait(worker, timed ? &tick : nullptr);
-  if (timed && !woken) ReleaseBatch::flushAll();
-  lock.native().lock();
-  if (!woken) {
-    auto& sleepers = lock->sleepers;
-    const auto place = std::find(sleepers.begin(), sleepers.end(), &worker);
-    woken = place == sleepers.end();  // somebody is about to wake it
-    if (!woken) sleepers.erase(place);
-  }
-  if (lock->ticker == &worker) lock->ticker = nullptr;
-  countIdle(*lock);
-  return woken;
-}
-
-bool Executor::wait(Worker& worker, const timespec* limit) noexcept {
-  while (worker.woken.load(std::memory_order_acquire) == 0) {
-    futexWait(worker.woken, 0, limit);
-    if (limit) break;
-  }
-  return worker.woken.load(std::memory_order_acquire) != 0;
-}
-
-void Executor::countIdle(Shared& shared) noexcept {
-  idle_workers_.store(unsigned(shared.sleepers.size()) + (shared.searcher ? 1 : 0),
-                      std::memory_order_relaxed);
-  ticking_.store(shared.ticker != nullptr, std::memory_order_relaxed);
-}
-
-// The one that slept last is the warmest, unless it would share its PU with the guest.
-Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
-  auto& sleepers = shared.sleepers;
-  if (sleepers.empty()) return nullptr;
-  auto place = sleepers.end() - 1;
-  if (sleepers.size() > 1 && (*place)->runner.seat == guest_.load(std::memory_order_relaxed))
-    --place;
-  Worker* worker = *place;
-  sleepers.erase(place);
-  if (shared.ticker == worker) shared.ticker = nullptr;
-  countIdle(shared);
-  return worker;
-}
-
-void Executor::wake(Worker* worker) noexcept {
-  while (worker) {
-    if (worker->made) {
-      worker->woken.store(1, std::memory_order_release);
-      futexWake(worker->woken);
-      return;
-    }
-    if (make(*worker)) return;
-    // The system refuses another thread: the device goes on with those that it has.
-    auto shared = shared_.lock();
-    const bool searcher = shared->searcher == worker;
-    if (searcher) shared->searcher = nullptr;
-    worker = pickSleeper(*shared);
-    if (searcher) shared->searcher = worker;
-    countIdle(*shared);
-  }
-}
-
-bool Executor::isAnyIdle() const noexcept {
-  return idle_workers_.load(std::memory_order_relaxed) != 0 ||
-         lingering_.load(std::memory_order_relaxed) != 0;
-}
-
-// Wake-ups spread like a tree, each participant's two: on a big machine the owner's own would take
-// too long. Those who linger come by themselves.
-void Executor::wakeHelpers(const Job& job) noexcept {
-  const double worth = std::min(job.expected() / worth_waking_ns, double(job.unstarted()));
-  const unsigned there = job.participants() - 1 + lingering_.load(std::memory_order_relaxed);
-  for (int wanted = std::min(2, int(worth) - int(there)); wanted > 0; --wanted) {
-    Worker* worker = shared_.with([&](Shared& shared) { return pickSleeper(shared); });
-    if (!worker) return;
-    wake(worker);
-  }
+  return {.stream = stream, .operation = operation};
 }
 
 void Executor::setHot(Runner& runner, bool hot) noexcept {

@@ -13,8 +13,10 @@
 //
 // Workers that took part in a job *linger*: they spin, all but one, to take part in the next one,
 // since programs often run one shared launch after the other. They find jobs through `offered_`,
-// without the lock; of the streams that become ready each is fetched by one of them. The PU of a
-// *guest*, the application thread that submits or assists, is left to it where that is possible.
+// without the lock, and while what they take of one is brief, none of them writes anything that
+// others wait for but the job's own count; of the streams that become ready each is fetched by one
+// of them. The PU of a *guest*, the application thread that submits or assists, is left to it where
+// that is possible.
 //
 // Streams that wait while every worker is busy get a watchman: one of a few spare threads looks
 // after a while whether anything moved, and takes a stream if not. So an operation that waits for
@@ -27,6 +29,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backends/cpu/job.h"
@@ -73,15 +76,28 @@ class Executor final : public Object {
   // The operation of an in-order stream has finished; the stream goes on.
   void resume(StreamCore& stream) noexcept;
 
+  // For a thread with nothing to do: there was a job of that length and may be another one, for
+  // which more of them are to be awake.
+  void wakeForMore(double expected_ns) noexcept;
   // For Job. Has an operation that waits more right to this participant than the job?
   bool wantsBack(const Job& job) const noexcept;
   // The job no longer has pieces that nobody started.
   void withdraw(Job& job) noexcept;
+  // The job's operation has finished.
+  void letGo(Job& job) noexcept;
+  // A participant stays.
+  void stopLingering(Runner& runner) noexcept;
+  void wakeHelpers(const Job& job) noexcept;
 
  protected:
   void dispose() noexcept override;
 
  private:
+  // Work below this is done before a sleeper is there.
+  static constexpr double worth_waking_ns = 20'000;
+  // The least that a thread which is awake comes for.
+  static constexpr double brief_piece_ns = 2'500;
+
   struct Worker {
     Runner runner;
     Executor* executor = nullptr;
@@ -113,6 +129,7 @@ class Executor final : public Object {
   struct Task {
     StreamCore* stream = nullptr;  // with its token, unless there is an operation
     Job* job = nullptr;
+    uint32_t turn = 0;                     // the job's
     port::Operation* operation = nullptr;  // of the unordered stream, which stays in the list
   };
 
@@ -124,8 +141,8 @@ class Executor final : public Object {
   void work(Worker& worker) noexcept;
   Task acquire(Worker& worker) noexcept;
   Task takeTask(Shared& shared) noexcept;
-  Job* linger(const Worker& worker) noexcept;
-  static Job* openJob(Shared& shared, const StreamCore* of) noexcept;
+  Task linger(Worker& worker) noexcept;
+  static Task openJob(Shared& shared, const StreamCore* of) noexcept;
   void spin(port::Nanoseconds time) noexcept;
   bool isForUs() const noexcept;
   bool sleep(Lock& lock, Worker& worker) noexcept;
@@ -134,7 +151,6 @@ class Executor final : public Object {
 
   Worker* pickSleeper(Shared& shared) noexcept;
   void wake(Worker* worker) noexcept;
-  void wakeHelpers(const Job& job) noexcept;
   bool isAnyIdle() const noexcept;
 
   // Under the lock: the spare that has to look after streams that nobody is there for, if any.
@@ -157,7 +173,7 @@ class Executor final : public Object {
   Drained drain(StreamCore& stream, Runner& runner, const std::function<bool()>* done) noexcept;
   Drained drainOne(StreamCore& stream, Runner& runner, bool assisting) noexcept;
   void runOne(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept;
-  Job* joinJob(StreamCore& stream) noexcept;
+  Task joinJob(StreamCore& stream) noexcept;
   // Workers but for the spare ones.
   size_t width() const noexcept { return workers_.size() - most_spares; }
   bool mayShare() const noexcept { return width() > 1; }
@@ -178,12 +194,15 @@ class Executor final : public Object {
 
   double shareableNs() const noexcept;
   std::vector<NodeGroups> ownedGroups(const port::Launch& launch) const;
+  bool awaits() const noexcept { return lingering_.load(std::memory_order_relaxed) != 0; }
   Job* newJob() noexcept;
-  bool beginLaunch(Job& job, StreamCore& stream, port::Operation& operation,
-                   port::Nanoseconds start, uint64_t done) noexcept;
-  void runJob(Job& job, Runner& runner) noexcept;
-  void takePart(Job& job, Runner& runner) noexcept;
-  void leave(Job& job) noexcept;
+  std::optional<uint32_t> beginLaunch(Job& job, StreamCore& stream, port::Operation& operation,
+                                      const Runner& runner, port::Nanoseconds start,
+                                      uint64_t done) noexcept;
+  void runJob(Job& job, uint32_t turn, Runner& runner) noexcept;
+  void takePart(Job& job, uint32_t turn, Runner& runner) noexcept;
+  size_t seatOf(const Runner& runner) const noexcept;
+  void countJobs(const Shared& shared) noexcept;
   void welcomeGuest() noexcept;
 
   // False when a worker did not end in time; then the executor has to stay.
@@ -204,13 +223,15 @@ class Executor final : public Object {
   alignas(pool::line_bytes) std::atomic<unsigned> ready_streams_{0};
   // The last of them was made ready by a thread that may be about to wait for it.
   std::atomic<bool> ready_by_caller_{false};
+  // For those who linger: one of the jobs that may be joined, or that was the last one.
+  alignas(pool::line_bytes) std::atomic<Job*> offered_{nullptr};
+  std::atomic<size_t> guest_{Seat::none};  // the seat of the guest's PU
   alignas(pool::line_bytes) std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
   std::atomic<bool> ticking_{false};    // there is a ticker
-  std::atomic<Job*> offered_{nullptr};  // one of the jobs that may be joined
-  std::atomic<unsigned> lingering_{0};
-  std::atomic<size_t> guest_{Seat::none};  // the seat of the guest's PU
+  std::atomic<unsigned> lingering_{0};  // Runner::lingering
+  SeatSet awake_;                       // the seats of those
   // One of those who linger is about to fetch a stream.
   std::atomic<bool> fetching_{false};
   // The worker that has to delete the executor on its way out, if any.

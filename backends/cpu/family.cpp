@@ -84,6 +84,7 @@ Family::Family(Executor& executor, StreamCore& stream, port::Operation& operatio
     image.address = argument.memory->deviceAddress() + argument.offset;
     argument.kind = ArgumentKind::value;
     argument.value = &image;
+    argument.size = sizeof image;
   }
   launch.record = &root_.record;
   launch.arguments = root_.arguments;

@@ -5,47 +5,86 @@
 #include "backends/cpu/stream.h"
 
 namespace weft::cpu {
+namespace {
 
-void Job::begin(bool launch, StreamCore& stream, port::Operation& operation,
-                port::Nanoseconds start, const Cut& cut, std::span<const NodeGroups> owned) {
-  unstarted_.store(shares_.fill(cut.begin, cut.end, cut.piece, owned), std::memory_order_relaxed);
-  unfinished_.store(cut.end - cut.begin, std::memory_order_relaxed);
+// Who has a piece of that length is back before anybody misses him.
+constexpr port::Nanoseconds brief_ns = 10'000;
+
+}  // namespace
+
+uint32_t Job::begin(bool launch, StreamCore& stream, port::Operation& operation,
+                    port::Nanoseconds start, const Cut& cut, std::span<const NodeGroups> owned) {
   status_.store(0, std::memory_order_relaxed);
+  ends_left_.store(2, std::memory_order_relaxed);
   launch_ = launch;
-  stream_ = &stream;
+  stream_.store(&stream, std::memory_order_relaxed);
   in_order_ = stream.order == port::Order::in_order;
   operation_ = &operation;
   start_ = start;
-  cut_ = cut;
-  entry_.store(open_bit | 1, std::memory_order_release);
+  piece_ns_ = cut.piece_ns;
+  expected_ns_ = cut.piece_ns * double(cut.end - cut.begin) / double(cut.piece);
+  chained_ = cut.chained;
+  const uint32_t turn = shares_.fill(cut.begin, cut.end, cut.piece, owned, [&](size_t seat) {
+    return cut.there && (seat == cut.own || cut.there->contains(seat));
+  });
+  state_.store(uint64_t{turn} << 1, std::memory_order_release);
+  return turn;
 }
 
-bool Job::join() noexcept {
-  uint32_t entry = entry_.load(std::memory_order_relaxed);
-  while ((entry & open_bit) && (entry & ~open_bit) < slots_)
-    if (entry_.compare_exchange_weak(entry, entry + 1, std::memory_order_acquire,
-                                     std::memory_order_relaxed))
-      return true;
-  return false;
+std::optional<uint32_t> Job::turn() const noexcept {
+  const uint64_t state = state_.load(std::memory_order_acquire);
+  return state & 1 ? std::nullopt : std::optional(uint32_t(state >> 1));
 }
 
-void Job::takePart(Runner& runner, size_t seat) noexcept {
+std::optional<uint32_t> Job::turnOf(const StreamCore& stream) const noexcept {
+  const auto before = turn();
+  const bool is = before && stream_.load(std::memory_order_acquire) == &stream;
+  return is && turn() == before ? before : std::nullopt;
+}
+
+void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
   setKernelFloatState();
   Shares::Helped helped;
-  uint64_t done = 0;
-  bool wanted = false;
-  while (!wanted && unstarted() != 0) {
-    const auto piece = shares_.take(seat, helped);
-    if (!piece) break;
-    if (unstarted_.fetch_sub(1, std::memory_order_relaxed) == 1) {
-      entry_.fetch_and(~open_bit, std::memory_order_relaxed);
-      executor_.withdraw(*this);
+  bool counted = false, any = false;
+  for (;;) {
+    auto piece = shares_.takeOwn(turn, seat);
+    if (!piece && this->turn() == turn) piece = shares_.takeAnothers(turn, seat, helped);
+    if (!piece) {
+      executor_.wakeForMore(close(turn));
+      break;
+    }
+    if (launch_) frame.fetch();
+    // Of those who linger many come at once, to be back in a moment: only who stays is counted.
+    if (!counted && (!runner.lingering || any || piece_ns_ > double(brief_ns))) {
+      executor_.stopLingering(runner);
+      participants_.fetch_add(1, std::memory_order_relaxed);
+      counted = true;
+      executor_.wakeHelpers(*this);
     }
     run(*piece, runner);
-    done += piece->size();
-    wanted = runner.executor && executor_.wantsBack(*this);
+    any = true;
+    // Whatever follows may be another turn already.
+    if (shares_.done(piece->seat, piece->size())) {
+      finish(turn, runner);
+      break;
+    }
+    if (runner.executor && executor_.wantsBack(*this)) break;
   }
-  if (done != 0 && unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done) finish();
+  if (counted) participants_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Found out by several, maybe, and by some of them in another turn. For the first: what all of it
+// takes one thread, if it is one of a chain.
+double Job::close(uint32_t turn) noexcept {
+  uint64_t open = uint64_t{turn} << 1;
+  if (state_.load(std::memory_order_relaxed) == open &&
+      state_.compare_exchange_strong(open, open | 1, std::memory_order_acq_rel,
+                                     std::memory_order_relaxed)) {
+    const double expected_ns = chained_ ? expected_ns_ : 0;
+    executor_.withdraw(*this);  // then another turn may begin
+    return expected_ns;
+  }
+  return 0;
 }
 
 void Job::run(const Shares::Piece& piece, Runner& runner) noexcept {
@@ -58,14 +97,23 @@ void Job::run(const Shares::Piece& piece, Runner& runner) noexcept {
   shares_.forEachRun(piece, [&](uint64_t from, uint64_t to) {
     if (status == 0) status = frame.run(from, to, runner.scratch);
   });
-  frame.timing().record(now() - start, piece.size() * frame.itemsPerGroup());
+  // All participants would write it at once.
+  const port::Nanoseconds elapsed = now() - start;
+  if (elapsed > brief_ns || ++runner.brief_pieces % 8 == 0)
+    frame.timing().record(elapsed, piece.size() * frame.itemsPerGroup());
   if (status != 0) status_.store(status, std::memory_order_relaxed);
 }
 
-void Job::finish() noexcept {
+void Job::finish(uint32_t turn, Runner& runner) noexcept {
+  // The stream of an unordered operation may be gone by now. That of an in-order one goes on on
+  // this thread.
+  if (in_order_) stream()->fetchNext();
+  runner.ends = runner.executor && !runner.spare;
   operation_->finished(status_.load(std::memory_order_relaxed), start_, now());
-  // The stream of an unordered operation may be gone by now.
-  if (in_order_) executor_.resume(*stream_);
+  if (in_order_) executor_.resume(*stream());
+  runner.ends = false;
+  close(turn);
+  executor_.letGo(*this);
 }
 
 }  // namespace weft::cpu

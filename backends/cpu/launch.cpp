@@ -30,6 +30,16 @@ uint64_t pointerValue(const port::LaunchArgument& argument) {
   return argument.memory->deviceAddress() + argument.offset;
 }
 
+// Copies the lines that differ.
+void renew(void* to, const void* from, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += pool::line_bytes) {
+    const size_t size = std::min(pool::line_bytes, bytes - at);
+    auto* const target = static_cast<std::byte*>(to) + at;
+    const auto* const source = static_cast<const std::byte*>(from) + at;
+    if (std::memcmp(target, source, size) != 0) std::memcpy(target, source, size);
+  }
+}
+
 // Cuts a range of linear indices into boxes: the end of a row, whole rows, whole planes, and back.
 template <class Visit>
 void forEachBox(const port::GroupBox& slice, uint64_t begin, uint64_t end, Visit&& visit) {
@@ -57,15 +67,17 @@ void forEachBox(const port::GroupBox& slice, uint64_t begin, uint64_t end, Visit
 }  // namespace
 
 port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
-  kernel_ = static_cast<Module*>(launch.module)->kernel(launch.kernel);
-  if (!kernel_) return CL_INVALID_KERNEL;
-  record_ = *launch.record;
-  if (!record_.services) record_.services = &host_services;
-  slice_ = launch.slice;
-  items_per_group_ = record_.local_size[0] * record_.local_size[1] * record_.local_size[2];
-  const KernelInfo& info = kernel_->info;
-  context_bytes_ = info.lane_context_bytes * roundUp(items_per_group_, lane_rounding);
-  local_bytes_ = info.local_bytes;
+  Kernel* const kernel = static_cast<Module*>(launch.module)->kernel(launch.kernel);
+  if (!kernel) return CL_INVALID_KERNEL;
+  port::LaunchRecord& record = head_.record;
+  record = *launch.record;
+  if (!record.services) record.services = &host_services;
+  const KernelInfo& info = kernel->info;
+  head_.kernel = kernel;
+  head_.slice = launch.slice;
+  head_.items_per_group = record.local_size[0] * record.local_size[1] * record.local_size[2];
+  head_.context_bytes = info.lane_context_bytes * roundUp(head_.items_per_group, lane_rounding);
+  size_t local_bytes = info.local_bytes;
   const size_t count = launch.arguments.size();
   arguments_.resize(count);
   slots_.resize(count);
@@ -73,36 +85,72 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
   images_.reserve(count);  // pointers into it are kept
   for (size_t i = 0; i < count; ++i) {
     const port::LaunchArgument& argument = launch.arguments[i];
-    arguments_[i] = &slots_[i];
+    Slot& slot = slots_[i] = {};
+    arguments_[i] = &slot;
+    const auto put = [&](uint64_t value) { std::memcpy(slot.bytes, &value, sizeof value); };
     if (argument.kind == ArgumentKind::local_pointer) {
-      local_bytes_ = roundUp(local_bytes_, localAlignment(info, i));
-      slots_[i] = local_bytes_;
-      local_bytes_ += argument.size;
+      local_bytes = roundUp(local_bytes, localAlignment(info, i));
+      put(local_bytes);
+      local_bytes += argument.size;
     } else if (argument.kind == ArgumentKind::image) {
       std::memcpy(&images_.emplace_back(), argument.value, sizeof(port::ImageDescriptor));
       images_.back().address = pointerValue(argument);
       arguments_[i] = &images_.back();
-    } else if (argument.value) {
-      arguments_[i] = argument.value;
+    } else if (!argument.value) {
+      put(pointerValue(argument));
+    } else if (argument.size <= sizeof slot.bytes) {
+      std::memcpy(slot.bytes, argument.value, argument.size);
     } else {
-      slots_[i] = pointerValue(argument);
+      arguments_[i] = argument.value;
     }
   }
-  record_.local_bytes = uint32_t(std::min(local_bytes_, scratch_limit));
-  const bool fits = local_bytes_ <= scratch_limit && context_bytes_ <= scratch_limit &&
+  head_.local_bytes = local_bytes;
+  record.local_bytes = uint32_t(std::min(local_bytes, scratch_limit));
+  const bool fits = local_bytes <= scratch_limit && head_.context_bytes <= scratch_limit &&
                     info.stack_bytes <= kernel_stack_bytes;
   return fits ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
+void LaunchFrame::assign(const LaunchFrame& other) {
+  const size_t count = other.arguments_.size();
+  if (arguments_.size() != count) arguments_.resize(count);
+  if (slots_.size() != count) slots_.resize(count);
+  if (images_.size() != other.images_.size()) images_.resize(other.images_.size());
+  renew(&head_, &other.head_, sizeof head_);
+  renew(slots_.data(), other.slots_.data(), count * sizeof(Slot));
+  renew(images_.data(), other.images_.data(), images_.size() * sizeof(port::ImageDescriptor));
+  size_t image = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const void* value = other.arguments_[i];
+    if (value == &other.slots_[i])
+      value = &slots_[i];
+    else if (image < images_.size() && value == &other.images_[image])
+      value = &images_[image++];
+    if (arguments_[i] != value) arguments_[i] = value;
+  }
+}
+
+void LaunchFrame::fetch() const noexcept {
+  const auto lines = [](const void* object, size_t bytes) {
+    for (size_t line = 0; line < bytes; line += pool::line_bytes)
+      __builtin_prefetch(static_cast<const std::byte*>(object) + line);
+  };
+  lines(&head_, sizeof head_);
+  lines(arguments_.data(), arguments_.size() * sizeof(void*));
+  lines(slots_.data(), slots_.size() * sizeof(Slot));
+  lines(images_.data(), images_.size() * sizeof(port::ImageDescriptor));
+}
+
 port::OperationStatus LaunchFrame::run(uint64_t begin, uint64_t end,
                                        Scratch& scratch) const noexcept {
-  std::byte* local = scratch.local.reserve(local_bytes_);
-  std::byte* context = context_bytes_ ? scratch.context.reserve(context_bytes_) : nullptr;
-  if (!local || (context_bytes_ && !context)) return CL_OUT_OF_RESOURCES;
-  forEachBox(slice_, begin, end, [&](const port::GroupBox& box) {
-    kernel_->entry(arguments_.data(), &record_, &box, local, context);
+  const port::LaunchRecord& record = head_.record;
+  std::byte* local = scratch.local.reserve(head_.local_bytes);
+  std::byte* context = head_.context_bytes ? scratch.context.reserve(head_.context_bytes) : nullptr;
+  if (!local || (head_.context_bytes && !context)) return CL_OUT_OF_RESOURCES;
+  forEachBox(head_.slice, begin, end, [&](const port::GroupBox& box) {
+    head_.kernel->entry(arguments_.data(), &record, &box, local, context);
   });
-  if (record_.services->device_queue) Family::groupsEnded(*record_.services);
+  if (record.services->device_queue) Family::groupsEnded(*record.services);
   return CL_SUCCESS;
 }
 

@@ -6,32 +6,47 @@
 
 #include "backends/cpu/module.h"
 #include "backends/cpu/scratch.h"
+#include "core/pool.h"
 #include "core/ports/device.h"
 
 namespace weft::cpu {
 
 class LaunchFrame {
  public:
-  // Converts `launch`; keeps no pointer to it except argument values, which live as long as the
-  // operation. Storage is kept between uses. Returns a failure's code or 0.
+  // Converts `launch`; keeps no pointer to it except to large values of arguments, which live as
+  // long as the operation. Storage is kept between uses. Returns a failure's code or 0.
   port::OperationStatus prepare(const port::Launch& launch);
+  // Becomes like `other`. Only what differs is written: where programs run the same kernel again
+  // and again, those who read this one have most of it in their caches. Throws when there is no
+  // memory.
+  void assign(const LaunchFrame& other);
+  // Begins to bring it into this core's caches.
+  void fetch() const noexcept;
 
-  uint64_t groups() const { return slice_.count(); }
-  uint64_t itemsPerGroup() const { return items_per_group_; }
-  KernelTiming& timing() const { return kernel_->timing; }
+  uint64_t groups() const { return head_.slice.count(); }
+  uint64_t itemsPerGroup() const { return head_.items_per_group; }
+  KernelTiming& timing() const { return head_.kernel->timing; }
 
   // Runs the groups with linear indices [begin, end) within the slice, x fastest. Thread-safe.
   port::OperationStatus run(uint64_t begin, uint64_t end, Scratch& scratch) const noexcept;
 
  private:
-  Kernel* kernel_ = nullptr;
-  port::LaunchRecord record_;
-  port::GroupBox slice_;
-  uint64_t items_per_group_ = 1;
-  size_t local_bytes_ = 0;
-  size_t context_bytes_ = 0;
+  struct alignas(pool::line_bytes) Head {
+    Kernel* kernel = nullptr;
+    uint64_t items_per_group = 1;
+    size_t local_bytes = 0;
+    size_t context_bytes = 0;
+    port::GroupBox slice;
+    port::LaunchRecord record;
+  };
+  // What a pointer or local argument points at, or a small value.
+  struct alignas(16) Slot {
+    std::byte bytes[16];
+  };
+
+  Head head_;
   std::vector<const void*> arguments_;
-  std::vector<uint64_t> slots_;  // what pointer and local arguments point at
+  std::vector<Slot> slots_;
   std::vector<port::ImageDescriptor> images_;
 };
 

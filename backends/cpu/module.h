@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/pool.h"
 #include "core/ports/device.h"
 
 namespace weft::cpu {
@@ -31,7 +32,8 @@ class Kernel {
 
   const KernelInfo info;
   const port::CpuKernelEntry entry;
-  KernelTiming timing;
+  // Others read what is above while this is written.
+  alignas(pool::line_bytes) KernelTiming timing;
 };
 
 // Each instance is loaded from a file of its own, which gives it its own program-scope variables.

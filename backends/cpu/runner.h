@@ -23,10 +23,12 @@ struct Runner {
   Executor* executor = nullptr;  // a worker's; nullptr on an application thread
   bool hot = false;              // a worker in the middle of tiny operations
   bool lingers = false;          // a worker that has just taken part in a job
+  bool lingering = false;        // one that is counted as awake for the next job
   bool spare = false;            // see Executor
   bool ends = false;             // a worker that tells the end of an operation
   StreamCore* kept = nullptr;    // what that has made ready, with its token
   unsigned kept_count = 0;       // how many were kept
+  unsigned brief_pieces = 0;     // how many it has run of jobs
   size_t seat = 0;               // a worker's
   Scratch scratch;
   LaunchFrame frame;

@@ -46,6 +46,10 @@ void StreamCore::pop() noexcept {
   if (outbox_) fetch(*outbox_);
 }
 
+void StreamCore::fetchNext() const noexcept {
+  if (outbox_) fetch(*outbox_);
+}
+
 port::Operation* StreamCore::popSurplus() noexcept {
   if (order != port::Order::unordered || !outbox_ || !outbox_->next) return nullptr;
   port::Operation* const operation = outbox_;

@@ -31,6 +31,8 @@ class StreamCore final : public Object {
   // Without the token, of an unordered stream in the ready list, under the executor's lock: an
   // operation, if that leaves another one for who takes the token.
   port::Operation* popSurplus() noexcept;
+  // Begins to bring what front() will be into this core's caches, if it is known already.
+  void fetchNext() const noexcept;
   // What was popped has been dealt with. False: none is left, and the token is gone.
   bool drop() noexcept;
 

@@ -413,38 +413,6 @@ TEST_F(ExecutorTest, ShortOperationsPassLongOnes) {
   ASSERT_TRUE(first.wait());
 }
 
-// Short shared launches of several streams, so close together that their participants stay awake.
-TEST_F(ExecutorTest, EveryGroupRunsOnceInLaunchAfterLaunch) {
-  if (units() < 2) GTEST_SKIP() << "one processor only";
-  constexpr uint32_t groups = 40, launches = 300;
-  struct Row {
-    std::unique_ptr<port::Stream> stream;
-    std::unique_ptr<port::Memory> memory;
-    std::vector<std::unique_ptr<TestOperation>> operations;
-    std::unique_ptr<TestLaunch> launch;
-  };
-  std::vector<Row> rows(3);
-  for (Row& row : rows) {
-    row.stream = device->createStream(port::Order::in_order);
-    row.memory = device->allocate(groups * 4, 64);
-    std::fill_n(reinterpret_cast<uint32_t*>(row.memory->host()), groups, 0u);
-    row.launch = std::make_unique<TestLaunch>(*module, kernelIndex("busy"), groups);
-    row.launch->value(2'000).memory(row.memory.get());
-  }
-  for (uint32_t i = 0; i < launches; ++i)
-    for (Row& row : rows) {
-      row.operations.push_back(std::make_unique<TestOperation>(row.launch->whole()));
-      row.stream->submit(*row.operations.back());
-    }
-  for (Row& row : rows) {
-    const TestOperation& last = *row.operations.back();
-    row.stream->assist([&] { return last.isFinished(); });
-    for (auto& operation : row.operations) ASSERT_TRUE(operation->wait());
-    const auto* const data = reinterpret_cast<const uint32_t*>(row.memory->host());
-    for (uint32_t g = 0; g < groups; ++g) ASSERT_EQ(data[g], launches);
-  }
-}
-
 TEST_F(ExecutorTest, AssistKeepsTheCallersFloatState) {
   auto memory = device->allocate(64 * 4, 64);
   auto stream = device->createStream(port::Order::in_order);

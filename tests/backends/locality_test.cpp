@@ -6,11 +6,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include "backends/cpu/device.h"
-#include "backends/cpu/shares.h"
 #include "tests/support/machines.h"
 #include "tests/support/test_image.h"
 #include "tests/support/test_operation.h"
@@ -20,61 +17,6 @@ namespace {
 
 using Groups = std::vector<cpu::NodeGroups>;
 constexpr size_t group_bytes = 64 << 10;  // of take_turns
-
-constexpr cpu::Seat left{0, 0}, right{1, 1}, anywhere{2};
-
-// What a seat's thread gets when it takes everything alone.
-std::vector<uint64_t> takeAll(cpu::Shares& shares, size_t seat) {
-  std::vector<uint64_t> got;
-  cpu::Shares::Helped helped;
-  while (const auto piece = shares.take(seat, helped))
-    shares.forEachRun(*piece, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t i = begin; i < end; ++i) got.push_back(i);
-    });
-  return got;
-}
-
-TEST(Shares, OwnShareFromTheFrontThenOthersFromTheBack) {
-  cpu::Shares shares(std::vector{anywhere, anywhere});
-  EXPECT_EQ(shares.fill(10, 20, 2, {}), 6u);
-  EXPECT_EQ(takeAll(shares, 1), (std::vector<uint64_t>{15, 16, 17, 18, 19, 14, 12, 13, 10, 11}));
-  EXPECT_TRUE(takeAll(shares, 0).empty());
-}
-
-TEST(Shares, FewPiecesGoToFewSeats) {
-  cpu::Shares shares(std::vector{anywhere, anywhere, anywhere, anywhere});
-  EXPECT_EQ(shares.fill(0, 8, 4, {}), 2u);
-  cpu::Shares::Helped helped;
-  const auto piece = shares.take(2, helped);
-  ASSERT_TRUE(piece);
-  EXPECT_EQ(piece->seat, 2u);
-  EXPECT_EQ(piece->size(), 4u);
-}
-
-TEST(Shares, NodesGroupsGoToTheirSeats) {
-  cpu::Shares shares(std::vector{left, right});
-  const Groups groups = {{0, 4, 0}, {6, 10, 1}, {10, 12, 0}};
-  EXPECT_EQ(shares.fill(1, 14, 1, groups), 13u);
-  // Of 4, 5, 12 and 13, which are nobody's, each has one half; its neighbour's come last.
-  EXPECT_EQ(takeAll(shares, 0), (std::vector<uint64_t>{1, 2, 3, 4, 10, 11, 12, 13, 9, 8, 7, 6, 5}));
-}
-
-TEST(Shares, EachItemIsGivenOnce) {
-  constexpr uint64_t count = 10'000;
-  cpu::Shares shares(std::vector{left, right, left, anywhere});
-  const Groups groups = {{0, 2'000, 1}, {2'500, 7'000, 0}, {7'000, 7'001, 2}};
-  for (const Groups& owned : {Groups(), groups}) {
-    shares.fill(0, count, 7, owned);
-    std::vector<std::atomic<int>> given(count);
-    std::vector<std::thread> threads;
-    for (size_t seat = 0; seat < 4; ++seat)
-      threads.emplace_back([&, seat] {
-        for (const uint64_t i : takeAll(shares, seat)) given[i].fetch_add(1);
-      });
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_TRUE(std::all_of(given.begin(), given.end(), [](auto& n) { return n == 1; }));
-  }
-}
 
 class Locality : public testing::Test {
  protected:
