@@ -89,6 +89,8 @@ class Command : public Event, protected port::Operation {
   // Under which it claims instead of one of its own: that of a command which is waited for in its
   // place, and would wait for whom it found in its way.
   virtual std::optional<uint64_t> inheritedTicket() const { return std::nullopt; }
+  // What stands in its queue's order where it is a part of that; compared only.
+  virtual const void* placeInQueue() const noexcept { return this; }
   // Has it failed before anything of its work began, although it was submitted?
   virtual bool neverBegan() const { return false; }
   // Somebody looks at when the device began and ended it.
@@ -202,6 +204,7 @@ class Command : public Event, protected port::Operation {
   // Does this command end after that earlier one, whose claim overlaps its own, by what it was to
   // be submitted behind?
   bool endsAfter(const Command& earlier) const noexcept;
+  bool comesLater(const Command& earlier) const noexcept;
   // And does it fail if that one does?
   bool failsWith(const Command& earlier) const noexcept;
   // Is something before it in its in-order queue that has not ended, as far as it knows?

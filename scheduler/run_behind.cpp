@@ -10,6 +10,7 @@
 
 #include "core/reaper.h"
 #include "scheduler/command.h"
+#include "scheduler/residency.h"
 #include "scheduler/state.h"
 #include "scheduler/tracing.h"
 
@@ -84,12 +85,21 @@ void Command::failWith(Command& maker) {
 
 bool Command::endsAfter(const Command& earlier) const noexcept {
   if (isInQueueOrder() && earlier.isInQueueOrder() && stream_ == earlier.stream_) return true;
+  if (comesLater(earlier)) return true;
   // Who was to be behind many is not looked through for each user of what it touches.
   constexpr size_t few = 8;
   return ahead_ && ahead_->commands.size() <= few &&
          std::ranges::any_of(ahead_->commands, [&](const Predecessor& known) {
            return known.command.get() == &earlier;
          });
+}
+
+// In one in-order queue and one memory space: there each command is behind the one before it, and a
+// part of a divided launch behind those of the launch before that have its memory, or behind all.
+bool Command::comesLater(const Command& earlier) const noexcept {
+  return queue() && queue() == earlier.queue() && !queue()->outOfOrder() &&
+         space_ == earlier.space_ && placeInQueue() != earlier.placeInQueue() &&
+         resolution_->claim.ticket > earlier.resolution_->claim.ticket;
 }
 
 bool Command::failsWith(const Command& earlier) const noexcept {

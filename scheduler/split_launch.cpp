@@ -59,6 +59,7 @@ class Part final : public LaunchCommand {
     return division_->isMeasured() || LaunchCommand::isMeasured();
   }
   bool isAwaited() const override { return true; }
+  const void* placeInQueue() const noexcept override { return whole_.get(); }
   bool endIsWanted() const override;
   void describe(tracing::CommandRecord& record) const noexcept override;
   void submitTo(port::Stream& stream) noexcept override;

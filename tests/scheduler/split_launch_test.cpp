@@ -1,6 +1,7 @@
 // Launches of a unified device whose members can wait for each other: the parts of the next one are
 // submitted behind those of the last one.
 #include "scheduler/executed_parts.h"
+#include "scheduler/residency.h"
 #include "tests/scheduler/stencil_kernel.h"
 #include "tests/scheduler/unified_machine.h"
 
@@ -60,6 +61,24 @@ TEST_F(SplitLaunchTest, PartsAreSubmittedBehindThoseOfTheLaunchBefore) {
   ASSERT_EQ(read(*b, data), CL_COMPLETE);
   EXPECT_EQ(data, y);
   EXPECT_EQ(fakes->device(0).violations() + fakes->device(1).violations(), 0u);
+}
+
+// So it costs the thousandth as much as the first.
+TEST_F(SplitLaunchTest, FewOfManyAreRememberedByTheirBytes) {
+  start(true);
+  constexpr int many = 100;
+  for (int i = 0; i < many; ++i) launch("straight", {(i % 2 ? b : a).get(), (i % 2 ? a : b).get()});
+  EXPECT_GE(pending(), size_t{2 * many});
+  size_t most = 0;
+  {
+    const auto tickets = State::of(*context).tickets().lock();
+    for (const Ref<Buffer>& buffer : {a, b})
+      for (const auto& [begin, interval] : Residency::of(*buffer).intervals())
+        most = std::max(most, interval.users.size());
+  }
+  EXPECT_LE(most, 8u);
+  runInAnyOrder(1);
+  for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
 }
 
 // Its parts are in other streams than the queue's.
