@@ -150,10 +150,9 @@ bool StreamCore::sleepUntil(const Mark& mark) noexcept {
   EventHandle event = nullptr;
   {
     auto locked = queue_.lock();
-    const auto found = std::ranges::find_if(locked->marks, [&](const Mark& other) {
-      return other.sequence == mark.sequence && other.wakes();
-    });
-    if (found == locked->marks.end()) return false;
+    const auto same = std::ranges::equal_range(locked->marks, mark.sequence, {}, &Mark::sequence);
+    const auto found = std::ranges::find_if(same, &Mark::wakes);
+    if (found == same.end()) return false;
     event = found->event;
     ++locked->readers;
   }

@@ -1,6 +1,7 @@
 #include "backends/hip/stream_core.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/hip/errors.h"
 
@@ -110,10 +111,10 @@ Status StreamCore::hold(StreamHandle other, uint64_t number, uint64_t& until) no
   {
     auto locked = queue_.lock();
     if (locked->ended >= number) return success;
-    const auto mark = std::ranges::find_if(locked->marks, [&](const Mark& mark) {
-      return mark.sequence >= number && mark.canBeAsked();
-    });
-    if (mark == locked->marks.end()) return out_of_memory;
+    const auto& marks = locked->marks;
+    const auto first = std::ranges::lower_bound(marks, number, {}, &Mark::sequence);
+    const auto mark = std::find_if(first, marks.end(), std::mem_fn(&Mark::canBeAsked));
+    if (mark == marks.end()) return out_of_memory;
     event = mark->event;
     until = mark->sequence;
     ++locked->readers;
@@ -314,15 +315,18 @@ bool StreamCore::pass(size_t reach, Ask ask) noexcept {
   size_t count = 0;
   {
     const auto queue = queue_.lock();
-    const auto failed =
-        std::ranges::find_if(queue->marks, [](const Mark& mark) { return mark.status != success; });
-    const auto good = static_cast<size_t>(failed - queue->marks.begin());
-    count = std::min({reach, std::max<size_t>(good, 1), queue->marks.size()});
+    // There may be thousands, and those who submit wait for the lock.
+    const auto& marks = queue->marks;
+    const size_t most = std::min(reach, marks.size());
+    while (count < most && marks[count].status == success) ++count;
+    count = std::min(std::max<size_t>(count, 1), most);
     if (count == 0 || (count == 1 && reach > 1)) return false;
-    mark = queue->marks[count - 1];
-    const auto behind = queue->marks.begin() + static_cast<ptrdiff_t>(count);
-    const auto asked = std::ranges::find_if(behind, queue->marks.end(), &Mark::canBeAsked);
-    if (ask == Ask::always && !mark.event && asked != queue->marks.end()) later = *asked;
+    mark = marks[count - 1];
+    if (ask == Ask::always && !mark.event) {
+      const auto behind = marks.begin() + static_cast<ptrdiff_t>(count);
+      const auto asked = std::ranges::find_if(behind, marks.end(), &Mark::canBeAsked);
+      if (asked != marks.end()) later = *asked;
+    }
   }
   Status status = reached(mark, ask);
   // That the device is lost, and will not write the word, only an event says.
