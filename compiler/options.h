@@ -18,6 +18,7 @@ struct Options {
   bool debug = false;
   bool remarks = false;     // of the vectoriser, in the log
   std::string vectorising;  // WEFT_VECTORIZE; not an option of the application
+  unsigned processes = 1;   // that may make code at a time; nor is this
   bool kernel_argument_info = false;
   bool create_library = false;
   bool enable_link_options = false;

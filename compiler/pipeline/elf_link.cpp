@@ -68,14 +68,13 @@ const char* providerOf(std::string_view symbol) {
 
 struct Needs {
   std::set<std::string> libraries;
-  std::vector<std::string> unknown;
+  std::set<std::string> unknown;
 };
 
-llvm::Expected<Needs> undefinedSymbols(std::span<const char> object) {
+llvm::Error addUndefinedSymbols(std::span<const char> object, Needs& needs) {
   const llvm::MemoryBufferRef buffer(llvm::StringRef(object.data(), object.size()), "kernels");
   auto file = llvm::object::ObjectFile::createELFObjectFile(buffer);
   if (!file) return file.takeError();
-  Needs needs;
   for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
     auto flags = symbol.getFlags();
     if (!flags) return flags.takeError();
@@ -87,11 +86,11 @@ llvm::Expected<Needs> undefinedSymbols(std::span<const char> object) {
       continue;
     const char* library = providerOf(*name);
     if (!library)
-      needs.unknown.push_back(name->str());
+      needs.unknown.insert(name->str());
     else if (*library)
       needs.libraries.insert(library);
   }
-  return needs;
+  return llvm::Error::success();
 }
 
 using Stubs = std::vector<std::unique_ptr<InputFile>>;
@@ -103,13 +102,16 @@ constexpr const char* host_arguments[] = {
     "-z",         "undefs"};
 constexpr const char* amd_arguments[] = {"--no-undefined"};
 
-llvm::Expected<port::Bytes> link(std::span<const char> object,
+llvm::Expected<port::Bytes> link(std::span<const ObjectCode> objects,
                                  std::span<const char* const> own_arguments, const Stubs& stubs) {
-  const InputFile input(std::as_bytes(object));
+  std::vector<std::unique_ptr<InputFile>> inputs;
+  for (const ObjectCode& object : objects)
+    inputs.push_back(std::make_unique<InputFile>(std::as_bytes(std::span(object))));
   OutputFile output;
   std::vector<const char*> arguments(std::begin(common_arguments), std::end(common_arguments));
   arguments.insert(arguments.end(), own_arguments.begin(), own_arguments.end());
-  arguments.insert(arguments.end(), {"-o", output.path().c_str(), input.path().c_str()});
+  arguments.insert(arguments.end(), {"-o", output.path().c_str()});
+  for (const auto& input : inputs) arguments.push_back(input->path().c_str());
   for (const auto& stub : stubs) arguments.push_back(stub->path().c_str());
   std::string log;
   llvm::raw_string_ostream stream(log);
@@ -123,19 +125,20 @@ llvm::Expected<port::Bytes> link(std::span<const char> object,
 
 }  // namespace
 
-llvm::Expected<port::Bytes> linkSharedObject(std::span<const char> object) {
-  auto needs = undefinedSymbols(object);
-  if (!needs) return needs.takeError();
-  if (!needs->unknown.empty())
-    return llvm::createStringError("undefined: " + llvm::join(needs->unknown, ", "));
+llvm::Expected<port::Bytes> linkSharedObject(std::span<const ObjectCode> objects) {
+  Needs needs;
+  for (const ObjectCode& object : objects)
+    if (llvm::Error error = addUndefinedSymbols(object, needs)) return error;
+  if (!needs.unknown.empty())
+    return llvm::createStringError("undefined: " + llvm::join(needs.unknown, ", "));
   Stubs stubs;
-  for (const std::string& library : needs->libraries)
+  for (const std::string& library : needs.libraries)
     stubs.push_back(std::make_unique<InputFile>(emptyLibrary(library)));
-  return link(object, host_arguments, stubs);
+  return link(objects, host_arguments, stubs);
 }
 
-llvm::Expected<port::Bytes> linkCodeObject(std::span<const char> object) {
-  return link(object, amd_arguments, {});
+llvm::Expected<port::Bytes> linkCodeObject(const ObjectCode& object) {
+  return link({&object, 1}, amd_arguments, {});
 }
 
 }  // namespace weft::compiler

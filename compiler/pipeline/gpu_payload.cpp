@@ -48,7 +48,8 @@ llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachin
   auto code = emit(module, machine,
                    text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
   if (!code) return code.takeError();
-  if (!text) return isSoftwareGpu(target) ? linkSharedObject(*code) : linkCodeObject(*code);
+  if (!text)
+    return isSoftwareGpu(target) ? linkSharedObject(std::span(&*code, 1)) : linkCodeObject(*code);
   const std::string ptx = shiftUpperHalves({code->data(), code->size()});
   const auto* bytes = reinterpret_cast<const std::byte*>(ptx.data());
   return port::Bytes(bytes, bytes + ptx.size());

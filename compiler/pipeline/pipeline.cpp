@@ -26,9 +26,10 @@ constexpr port::OptionUse uses[] = {port::OptionUse::compile, port::OptionUse::l
 
 class Run {
  public:
-  explicit Run(const Job& job)
+  Run(const Job& job, unsigned processes)
       : job_(job), options_(parseOptions(job.options, uses[static_cast<size_t>(job.kind)])) {
     options_.vectorising = job.vectorising;
+    options_.processes = processes;
     context_.setDiagnosticHandler(
         std::make_unique<LogDiagnostics>(answer_.result.log, options_.remarks));
   }
@@ -166,6 +167,6 @@ class Run {
 
 }  // namespace
 
-Answer runJob(const Job& job) { return Run(job).go(); }
+Answer runJob(const Job& job, unsigned processes) { return Run(job, processes).go(); }
 
 }  // namespace weft::compiler

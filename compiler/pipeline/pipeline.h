@@ -6,6 +6,7 @@
 namespace weft::compiler {
 
 // Not thread-safe (lld has global state). A crash of Clang or LLVM is a crash here.
-Answer runJob(const Job& job);
+// Up to `processes` copies of this process may work on the job, if it is more than one.
+Answer runJob(const Job& job, unsigned processes = 1);
 
 }  // namespace weft::compiler

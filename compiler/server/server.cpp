@@ -134,7 +134,9 @@ class Server {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    runWorker(socket, limits_);
+    // What the other jobs leave of the processors.
+    const size_t jobs = children_.size() + 1;
+    runWorker(socket, limits_, static_cast<unsigned>((parallel_ + jobs - 1) / jobs));
   }
 
   void reap() {

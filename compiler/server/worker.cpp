@@ -73,7 +73,7 @@ Limits readLimits() {
   return limits;
 }
 
-void runWorker(int socket, const Limits& limits) {
+void runWorker(int socket, const Limits& limits, unsigned processes) {
   applyLimits(limits);
   std::set_new_handler(outOfMemory);
   llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { outOfMemory(); });
@@ -85,7 +85,7 @@ void runWorker(int socket, const Limits& limits) {
   // Relative include paths start where the application is; without that only they fail.
   if (!job->directory.empty() && chdir(job->directory.c_str()) != 0 && chdir("/") != 0) _exit(1);
   Answer answer;
-  if (!runOnBigStack([&] { answer = runJob(*job); })) outOfMemory();
+  if (!runOnBigStack([&] { answer = runJob(*job, processes); })) outOfMemory();
   sendFrame(socket, writeAnswer(answer));
   // No destructors: the process's memory goes as a whole.
   _exit(0);

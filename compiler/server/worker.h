@@ -15,7 +15,8 @@ struct Limits {
 // From WEFT_COMPILER_MEMORY_MB and WEFT_COMPILER_TIMEOUT.
 Limits readLimits();
 
-// Reads the job from `socket`, runs it under `limits`, answers, ends the process.
-[[noreturn]] void runWorker(int socket, const Limits& limits);
+// Reads the job from `socket`, runs it under `limits`, in up to so many processes, each of which
+// has these limits, answers, ends the process.
+[[noreturn]] void runWorker(int socket, const Limits& limits, unsigned processes);
 
 }  // namespace weft::compiler

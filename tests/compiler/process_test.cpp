@@ -186,6 +186,22 @@ TEST_F(ProcessTest, AnEndlessCompileIsStopped) {
   EXPECT_TRUE(eventually([&] { return compile(fresh()).ok; }));
 }
 
+TEST_F(ProcessTest, WhoeverMakesPartsOfItIsStopped) {
+  set("WEFT_COMPILER_TIMEOUT", "1");
+  std::string source;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string number = std::to_string(i);
+    source += "kernel void f" + number + "(global float* p, int n) {\n  float s = " + number +
+              ".0f;\n  for (int k = 0; k < n; ++k) s += p[k] * sin(p[k + get_global_id(0)]);\n" +
+              "  p[get_global_id(0)] = s;\n}\n";
+  }
+  const auto result = build(source);
+  EXPECT_FALSE(result.ok);
+  EXPECT_TRUE(contains(result.log, "WEFT_COMPILER_TIMEOUT")) << result.log;
+  EXPECT_TRUE(eventually([&] { return ours().size() <= 1; }));
+  EXPECT_TRUE(eventually([&] { return compile(fresh()).ok; }));
+}
+
 TEST_F(ProcessTest, ADeepExpressionDoesNotKillTheApplication) {
   std::string source = "kernel void f(global int* p, int x) { *p = x";
   for (int i = 0; i < 60000; ++i) source += "+x";
