@@ -34,6 +34,8 @@ struct Plan {
   int watch;
   char* second_stack;
   int error;
+  cpu_set_t processors;  // that the application may use, whatever thread this is
+  bool known_processors;
 };
 
 // Straight to the kernel: the C library's functions may have been replaced by ones that keep books
@@ -91,6 +93,8 @@ int runIntermediate(void* argument) {
   Plan& plan = *static_cast<Plan*>(argument);
   resetSignals();
   call(SYS_setsid);
+  if (plan.known_processors)
+    call(SYS_sched_setaffinity, 0, sizeof plan.processors, &plan.processors);
   if (!arrangeDescriptors(plan) || call(SYS_chdir, "/") != 0 ||
       __clone(runProgram, plan.second_stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &plan) < 0)
     plan.error = errno;
@@ -117,8 +121,18 @@ int spawnInvisible(const std::string& program, int control, int watch) {
   char* const first_stack = static_cast<char*>(stacks) + stack_bytes;
   char* const arguments[] = {const_cast<char*>(program.c_str()), nullptr};
   const std::vector<char*> environment = programEnvironment();
-  Plan plan{program.c_str(),           arguments, environment.data(), control, watch,
-            first_stack + stack_bytes, 0};
+  Plan plan{program.c_str(),
+            arguments,
+            environment.data(),
+            control,
+            watch,
+            first_stack + stack_bytes,
+            0,
+            {},
+            false};
+  // Those of the thread that the application began with: others may be bound.
+  plan.known_processors =
+      sched_getaffinity(getpid(), sizeof plan.processors, &plan.processors) == 0;
 
   const int errno_before = errno;
   // No handler of the application may run in the processes that share its memory.
