@@ -27,12 +27,14 @@ bool gpusFirst() {
 Platform* makePlatform() {
   profiling::TraceWriter::startFromEnvironment();
   installDispatch();
+  DeferringCompiler compiler = makeDeferringCompiler();
   std::vector<std::unique_ptr<port::Backend>> backends;
-  backends.push_back(cpu::makeBackend());
+  backends.push_back(cpu::makeBackend(compiler.code));
   backends.push_back(std::make_unique<hip::Backend>());
   backends.push_back(level_zero::makeBackend(makeBinaryCache()));
   if (gpusFirst()) std::ranges::rotate(backends, backends.begin() + 1);
-  auto platform = std::make_unique<Platform>(std::move(backends), makeCompiler());
+  auto platform = std::make_unique<Platform>(std::move(backends), std::move(compiler.compiler),
+                                             std::move(compiler.code));
   addUnifiedDevice(*platform);
   return platform.release();
 }

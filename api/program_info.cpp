@@ -5,6 +5,7 @@
 #include "api/entry.h"
 #include "api/entry_points.h"
 #include "api/tables.h"
+#include "core/deferred_code.h"
 
 namespace weft::api {
 namespace {
@@ -15,13 +16,21 @@ std::vector<cl_device_id> deviceHandles(Program& program) {
   return handles;
 }
 
-port::Bytes binaryOf(const DeviceBuild& build) {
-  return build.image ? writeImage(*build.image) : port::Bytes{};
+// With all code, also what was left for later.
+port::Bytes binaryOf(const Program& program, const DeviceBuild& build) {
+  if (!build.image) return {};
+  if (build.image->kind != ImageKind::executable || !isDeferred(build.image->payload))
+    return writeImage(*build.image);
+  const port::CodeMaker* const maker = program.context().platform().codeMaker();
+  require(maker != nullptr, CL_OUT_OF_RESOURCES, "nobody makes the program's code");
+  port::CompileResult whole = maker->makeAll(*build.image);
+  if (!whole.ok) throw Error(CL_OUT_OF_RESOURCES, whole.log);
+  return std::move(whole.image);
 }
 
 std::vector<size_t> binarySizes(Program& program) {
   std::vector<size_t> sizes;
-  for (const auto& build : program.builds()) sizes.push_back(binaryOf(*build).size());
+  for (const auto& build : program.builds()) sizes.push_back(binaryOf(program, *build).size());
   return sizes;
 }
 
@@ -33,7 +42,7 @@ void binaries(Program& program, Answer& answer) {
   if (!destinations) return;
   for (size_t i = 0; i < builds.size(); ++i) {
     if (!destinations[i]) continue;
-    const port::Bytes binary = binaryOf(*builds[i]);
+    const port::Bytes binary = binaryOf(program, *builds[i]);
     std::copy_n(binary.data(), binary.size(), reinterpret_cast<std::byte*>(destinations[i]));
   }
 }

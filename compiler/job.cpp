@@ -61,6 +61,8 @@ void putKeyed(WireWriter& out, const Job& job) {
     out.put(constant.value);
   });
   out.put(job.vectorising);
+  out.put(job.deferring);
+  out.put(job.linked);
 }
 
 std::string setting(const char* name) {
@@ -125,6 +127,8 @@ std::optional<Job> readJob(std::span<const std::byte> bytes) {
     in.get(constant.value);
   });
   in.get(job.vectorising);
+  in.get(job.deferring);
+  in.get(job.linked);
   in.get(job.directory);
   if (!in.atEnd()) return std::nullopt;
   return job;
@@ -182,6 +186,8 @@ Job jobOf(const port::CompileRequest& request, JobKind kind) {
           .intermediate = request.intermediate,
           .specialization = request.specialization,
           .vectorising = setting("WEFT_VECTORIZE"),
+          .deferring = "never",
+          .linked = false,
           .directory = {}};
 }
 
@@ -197,7 +203,28 @@ Job jobOf(const port::LinkRequest& request) {
           .intermediate = false,
           .specialization = {},
           .vectorising = setting("WEFT_VECTORIZE"),
+          .deferring = "never",
+          .linked = false,
           .directory = {}};
+}
+
+Job jobOf(const Image& image) {
+  Job job;
+  job.kind = JobKind::all_parts;
+  job.options = image.options;
+  job.objects = {writeImage(image)};
+  job.target = image.target;
+  return job;
+}
+
+Job jobOf(const Image& image, const DeferredCode& code, uint32_t part) {
+  Job job;
+  job.kind = JobKind::part;
+  job.options = image.options;
+  job.objects = {code.parts[part]};
+  job.target = image.target;
+  job.linked = code.linked;
+  return job;
 }
 
 }  // namespace weft::compiler

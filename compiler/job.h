@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "core/deferred_code.h"
+#include "core/image.h"
 #include "core/ports/compiler.h"
 
 namespace weft::compiler {
 
-enum class JobKind : uint8_t { compile, link, build };
+enum class JobKind : uint8_t { compile, link, build, part, all_parts };
 
 using Hash = std::array<uint64_t, 2>;  // XXH3, 128 bits
 
@@ -33,6 +35,8 @@ struct Job {
   bool intermediate = false;
   std::vector<port::SpecializationConstant> specialization;
   std::string vectorising;  // what WEFT_VECTORIZE says where the program runs
+  std::string deferring;    // of code for later: WEFT_DEFER; "never" where nobody would make it
+  bool linked = false;      // the options are of the link that left code for later
   std::string directory;    // relative include paths start here
 };
 
@@ -60,5 +64,8 @@ Hash hashJob(const Job& job);
 
 Job jobOf(const port::CompileRequest& request, JobKind kind);
 Job jobOf(const port::LinkRequest& request);
+// For what `image` leaves for later: all of it, or a part.
+Job jobOf(const Image& image);
+Job jobOf(const Image& image, const DeferredCode& code, uint32_t part);
 
 }  // namespace weft::compiler

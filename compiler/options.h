@@ -18,6 +18,8 @@ struct Options {
   bool debug = false;
   bool remarks = false;     // of the vectoriser, in the log
   std::string vectorising;  // WEFT_VECTORIZE; not an option of the application
+  std::string deferring;    // WEFT_DEFER; nor is this
+  bool linking = false;     // these are of a link; nor is this
   unsigned processes = 1;   // that may make code at a time; nor is this
   bool kernel_argument_info = false;
   bool create_library = false;

@@ -3,8 +3,11 @@
 namespace weft {
 
 Platform::Platform(std::vector<std::unique_ptr<port::Backend>> backends,
-                   std::unique_ptr<port::Compiler> compiler)
-    : backends_(std::move(backends)), compiler_(std::move(compiler)) {
+                   std::unique_ptr<port::Compiler> compiler,
+                   std::shared_ptr<const port::CodeMaker> code_maker)
+    : backends_(std::move(backends)),
+      compiler_(std::move(compiler)),
+      code_maker_(std::move(code_maker)) {
   for (auto& backend : backends_) {
     auto found = backend->discover(diagnostics_);
     diagnostics_.push_back({std::string(backend->name()) + ": " + std::to_string(found.size()) +

@@ -91,6 +91,7 @@ Settings readSettings(std::vector<port::Diagnostic>& diagnostics) {
 
 class Backend final : public port::Backend {
  public:
+  explicit Backend(std::shared_ptr<const port::CodeMaker> code) : code_(std::move(code)) {}
   std::string_view name() const override { return "cpu"; }
 
   std::vector<std::shared_ptr<port::Device>> discover(
@@ -98,17 +99,23 @@ class Backend final : public port::Backend {
     try {
       auto topology = Topology::ofThisProcess();
       auto units = usedUnits(*topology, diagnostics);
-      return {std::make_shared<Device>(std::move(topology), std::move(units),
-                                       readSettings(diagnostics))};
+      Settings settings = readSettings(diagnostics);
+      settings.code = code_;
+      return {std::make_shared<Device>(std::move(topology), std::move(units), std::move(settings))};
     } catch (const std::exception& error) {
       diagnostics.push_back({std::string("cpu: ") + error.what()});
       return {};
     }
   }
+
+ private:
+  const std::shared_ptr<const port::CodeMaker> code_;
 };
 
 }  // namespace
 
-std::unique_ptr<port::Backend> makeBackend() { return std::make_unique<Backend>(); }
+std::unique_ptr<port::Backend> makeBackend(std::shared_ptr<const port::CodeMaker> code) {
+  return std::make_unique<Backend>(std::move(code));
+}
 
 }  // namespace weft::cpu

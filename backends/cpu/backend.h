@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "core/ports/code_maker.h"
 #include "core/ports/device.h"
 
 namespace weft::cpu {
@@ -12,6 +13,7 @@ namespace weft::cpu {
 // sub-device has a memory space of its own), WEFT_CPU_MEMORY_LIMIT (MiB that each has at most),
 // WEFT_CPU_PLACEMENT (port::Placement), WEFT_CPU_NUMA (Spread, with a hyphen) and WEFT_CPU_BINDING
 // (pu, or none: threads are not bound); and by hwloc, whose HWLOC_* may describe another machine.
-std::unique_ptr<port::Backend> makeBackend();
+// `code` makes what images leave for later (core/deferred_code.h); without it none may.
+std::unique_ptr<port::Backend> makeBackend(std::shared_ptr<const port::CodeMaker> code = nullptr);
 
 }  // namespace weft::cpu

@@ -194,7 +194,7 @@ port::Capabilities describe(const Topology& topology, std::vector<port::ComputeU
 Device::Device(std::shared_ptr<const Topology> topology, std::vector<port::ComputeUnit> units,
                Settings settings)
     : topology_(std::move(topology)),
-      settings_(settings),
+      settings_(std::move(settings)),
       target_(hostTarget(settings_.vectors)),
       home_{topology_, {}, {}, settings_.spread},
       capabilities_(describe(*topology_, std::move(units), target_, settings_)) {
@@ -268,7 +268,7 @@ std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   // An image for other features could hold instructions that this machine does not have.
   require(image.target == target_, CL_INVALID_BINARY, "made for another processor");
-  return std::make_unique<Module>(image);
+  return std::make_unique<Module>(image, settings_.code, capabilities_.units.size());
 }
 
 }  // namespace weft::cpu

@@ -9,6 +9,7 @@
 #include "backends/cpu/target.h"
 #include "backends/cpu/topology.h"
 #include "core/guarded.h"
+#include "core/ports/code_maker.h"
 #include "core/ports/device.h"
 
 namespace weft::cpu {
@@ -21,6 +22,7 @@ struct Settings {
   Spread spread = Spread::interleave;
   bool bind = true;  // threads to their PUs
   Vectors vectors = Vectors::of_512_bits;
+  std::shared_ptr<const port::CodeMaker> code;  // who makes what images leave for later
 };
 
 class Device final : public port::Device {

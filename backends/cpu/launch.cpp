@@ -67,8 +67,11 @@ void forEachBox(const port::GroupBox& slice, uint64_t begin, uint64_t end, Visit
 }  // namespace
 
 port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
-  Kernel* const kernel = static_cast<Module*>(launch.module)->kernel(launch.kernel);
+  auto* const module = static_cast<Module*>(launch.module);
+  Kernel* const kernel = module->kernel(launch.kernel);
   if (!kernel) return CL_INVALID_KERNEL;
+  head_.entry = module->entry(launch.kernel);
+  if (!head_.entry) return CL_BUILD_PROGRAM_FAILURE;
   port::LaunchRecord& record = head_.record;
   record = *launch.record;
   if (!record.services) record.services = &host_services;
@@ -148,7 +151,7 @@ port::OperationStatus LaunchFrame::run(uint64_t begin, uint64_t end,
   std::byte* context = head_.context_bytes ? scratch.context.reserve(head_.context_bytes) : nullptr;
   if (!local || (head_.context_bytes && !context)) return CL_OUT_OF_RESOURCES;
   forEachBox(head_.slice, begin, end, [&](const port::GroupBox& box) {
-    head_.kernel->entry(arguments_.data(), &record, &box, local, context);
+    head_.entry(arguments_.data(), &record, &box, local, context);
   });
   if (record.services->device_queue) Family::groupsEnded(*record.services);
   return CL_SUCCESS;

@@ -33,6 +33,7 @@ class LaunchFrame {
  private:
   struct alignas(pool::line_bytes) Head {
     Kernel* kernel = nullptr;
+    port::CpuKernelEntry entry = nullptr;
     uint64_t items_per_group = 1;
     size_t local_bytes = 0;
     size_t context_bytes = 0;

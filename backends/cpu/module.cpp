@@ -1,103 +1,13 @@
 #include "backends/cpu/module.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <exception>
+#include <numeric>
+#include <thread>
 
 #include "core/error.h"
 
 namespace weft::cpu {
-namespace {
-
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-bool writeAll(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes = bytes.subspan(size_t(n));
-  }
-  return true;
-}
-
-// The dynamic loader takes an open library whose *name* it has seen for the same library, and
-// descriptors are used again. The path of a descriptor is therefore spelled differently each time:
-// a counter's bits as "//" and "/./".
-std::string uniquePath(int fd) {
-  static std::atomic<uint64_t> counter{0};
-  std::string path = "/proc/self/fd";
-  for (uint64_t n = counter.fetch_add(1, std::memory_order_relaxed); n != 0; n >>= 1)
-    path += (n & 1) != 0 ? "/." : "/";
-  return path + "/" + std::to_string(fd);
-}
-
-void* openLibrary(const std::string& path, std::string& error) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char* message = dlerror();
-    error = message ? message : "dlopen failed";
-  }
-  return library;
-}
-
-void* openFromMemory(std::span<const std::byte> payload, std::string& error) {
-  const Descriptor file(memfd_create("weft-image", MFD_CLOEXEC));
-  if (!file || !writeAll(file.get(), payload)) {
-    error = std::string("memfd: ") + std::strerror(errno);
-    return nullptr;
-  }
-  return openLibrary(uniquePath(file.get()), error);
-}
-
-// For systems without memfd, or where what it makes may not be mapped executable.
-void* openFromFile(std::span<const std::byte> payload, std::string& error) {
-  const char* directory = secure_getenv("TMPDIR");
-  std::string path = std::string(directory ? directory : "/tmp") + "/weft-image-XXXXXX";
-  const Descriptor file(mkostemp(path.data(), O_CLOEXEC));
-  if (!file) {
-    error += std::string("; ") + path + ": " + std::strerror(errno);
-    return nullptr;
-  }
-  void* library = nullptr;
-  if (writeAll(file.get(), payload))
-    library = openLibrary(path, error);
-  else
-    error += std::string("; ") + path + ": " + std::strerror(errno);
-  unlink(path.c_str());
-  return library;
-}
-
-bool isSharedObject(std::span<const std::byte> payload) {
-  Elf64_Ehdr header;
-  if (payload.size() < sizeof header) return false;
-  std::memcpy(&header, payload.data(), sizeof header);
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_DYN;
-}
-
-}  // namespace
 
 void KernelTiming::record(port::Nanoseconds elapsed, uint64_t items) noexcept {
   if (items == 0) return;
@@ -106,35 +16,102 @@ void KernelTiming::record(port::Nanoseconds elapsed, uint64_t items) noexcept {
   per_item_.store(known < 0 ? sample : known + (sample - known) / 4, std::memory_order_relaxed);
 }
 
-Module::Module(const Image& image) {
+Module::Later::Later(const Image& from, DeferredCode left,
+                     std::shared_ptr<const port::CodeMaker> by, size_t most)
+    : code(std::move(left)), maker(std::move(by)), at_once(most) {
+  image.target = from.target;
+  image.options = from.options;
+}
+
+Module::Module(const Image& image, std::shared_ptr<const port::CodeMaker> maker, size_t at_once) {
   require(image.kind == ImageKind::executable && image.target.kind == port::TargetKind::host_cpu,
           CL_INVALID_BINARY, "not an executable for the host's processor");
-  require(isSharedObject(image.payload), CL_INVALID_BINARY, "not an ELF shared object");
-  std::string error;
-  library_ = openFromMemory(image.payload, error);
-  if (!library_) library_ = openFromFile(image.payload, error);
-  if (!library_) throw Error(CL_INVALID_BINARY, error);
-  destroy_objects_ = reinterpret_cast<void (*)()>(dlsym(library_, port::destroy_objects_symbol));
-  for (const KernelInfo& info : image.kernels) {
-    void* symbol = dlsym(library_, info.symbol.c_str());
-    if (!symbol) {
-      dlclose(library_);
-      throw Error(CL_INVALID_BINARY, "no symbol " + info.symbol);
-    }
-    kernels_.push_back(
-        std::make_unique<Kernel>(info, reinterpret_cast<port::CpuKernelEntry>(symbol)));
+  for (const KernelInfo& info : image.kernels) kernels_.push_back(std::make_unique<Kernel>(info));
+  if (auto deferred = readDeferred(image.payload)) {
+    require(maker && deferred->part_of.size() == kernels_.size(), CL_INVALID_BINARY,
+            "nobody makes its code");
+    later_ = std::make_unique<Later>(image, std::move(*deferred), std::move(maker), at_once);
+    return;
   }
+  std::vector<uint32_t> all(kernels_.size());
+  std::iota(all.begin(), all.end(), 0);
+  add(image.payload, all);
+  destroy_objects_ =
+      reinterpret_cast<void (*)()>(libraries_.front()->find(port::destroy_objects_symbol));
+}
+
+// Throws unless `payload` has those kernels.
+void Module::add(std::span<const std::byte> payload, std::span<const uint32_t> kernels) {
+  auto library = std::make_unique<Library>(payload);
+  std::vector<void*> symbols;
+  for (const uint32_t kernel : kernels) {
+    const std::string& name = kernels_[kernel]->info.symbol;
+    symbols.push_back(library->find(name.c_str()));
+    if (!symbols.back()) throw Error(CL_INVALID_BINARY, "no symbol " + name);
+  }
+  libraries_.push_back(std::move(library));
+  for (size_t i = 0; i < kernels.size(); ++i)
+    kernels_[kernels[i]]->entry.store(reinterpret_cast<port::CpuKernelEntry>(symbols[i]),
+                                      std::memory_order_release);
+}
+
+port::CpuKernelEntry Module::makeEntry(uint32_t kernel) noexcept try {
+  const std::scoped_lock lock(later_->making);
+  auto& entry = kernels_[kernel]->entry;
+  if (const auto made = entry.load(std::memory_order_relaxed)) return made;
+  const std::vector<uint32_t> parts = wanted(later_->code.part_of[kernel]);
+  std::vector<port::CompileResult> results(parts.size());
+  const auto make = [&](size_t i) noexcept {
+    try {
+      results[i] = later_->maker->makePart(later_->image, later_->code, parts[i]);
+    } catch (const std::exception&) {
+      results[i].ok = false;
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < parts.size(); ++i) others.emplace_back(make, i);
+    make(0);
+  }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto image = results[i].ok ? readImage(results[i].image) : std::nullopt;
+    if (image) add(image->payload, kernelsOf(parts[i]));
+  }
+  return entry.load(std::memory_order_relaxed);
+} catch (const std::exception&) {
+  return nullptr;
+}
+
+// The part, and the more have been wanted before, the more of those that follow it and were not.
+std::vector<uint32_t> Module::wanted(uint32_t part) const {
+  std::vector<uint32_t> parts{part};
+  const auto count = static_cast<uint32_t>(later_->code.parts.size());
+  const size_t most = std::min(libraries_.size(), later_->at_once);
+  for (uint32_t i = 1; i < count && parts.size() < most; ++i) {
+    const uint32_t next = (part + i) % count;
+    const std::vector<uint32_t> kernels = kernelsOf(next);
+    if (!kernels.empty() && !kernels_[kernels.front()]->entry.load(std::memory_order_relaxed))
+      parts.push_back(next);
+  }
+  return parts;
+}
+
+std::vector<uint32_t> Module::kernelsOf(uint32_t part) const {
+  std::vector<uint32_t> kernels;
+  for (uint32_t i = 0; i < kernels_.size(); ++i)
+    if (later_->code.part_of[i] == part) kernels.push_back(i);
+  return kernels;
 }
 
 std::optional<uint32_t> Module::find(const void* entry) const noexcept {
   for (size_t i = 0; i < kernels_.size(); ++i)
-    if (reinterpret_cast<const void*>(kernels_[i]->entry) == entry) return uint32_t(i);
+    if (reinterpret_cast<const void*>(kernels_[i]->entry.load(std::memory_order_relaxed)) == entry)
+      return uint32_t(i);
   return std::nullopt;
 }
 
 Module::~Module() {
   if (destroy_objects_) destroy_objects_();
-  dlclose(library_);
 }
 
 }  // namespace weft::cpu

@@ -1,14 +1,17 @@
-// A loaded CPU image: an ELF shared object that the dynamic loader opened, so that gdb and perf see
-// it like any library.
+// A loaded CPU image: shared objects.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
+#include "backends/cpu/library.h"
+#include "core/deferred_code.h"
 #include "core/pool.h"
+#include "core/ports/code_maker.h"
 #include "core/ports/device.h"
 
 namespace weft::cpu {
@@ -28,10 +31,10 @@ class KernelTiming {
 
 class Kernel {
  public:
-  Kernel(KernelInfo info, port::CpuKernelEntry entry) : info(std::move(info)), entry(entry) {}
+  explicit Kernel(KernelInfo info) : info(std::move(info)) {}
 
   const KernelInfo info;
-  const port::CpuKernelEntry entry;
+  std::atomic<port::CpuKernelEntry> entry{nullptr};  // null: its code was left for later
   // Others read what is above while this is written.
   alignas(pool::line_bytes) KernelTiming timing;
 };
@@ -39,8 +42,11 @@ class Kernel {
 // Each instance is loaded from a file of its own, which gives it its own program-scope variables.
 class Module final : public port::Module {
  public:
-  // Throws CL_INVALID_BINARY unless the image is a host executable that holds all its symbols.
-  explicit Module(const Image& image);
+  // Throws CL_INVALID_BINARY unless the image is a host executable that holds all its symbols, or
+  // leaves its code for later (core/deferred_code.h) and there is a `maker`, who may be asked for
+  // `at_once` parts at once.
+  explicit Module(const Image& image, std::shared_ptr<const port::CodeMaker> maker = nullptr,
+                  size_t at_once = 1);
   ~Module() override;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -49,13 +55,35 @@ class Module final : public port::Module {
   Kernel* kernel(uint32_t index) const noexcept {
     return index < kernels_.size() ? kernels_[index].get() : nullptr;
   }
+  // The kernel's code, which is made if it was left for later; nullptr when that failed.
+  port::CpuKernelEntry entry(uint32_t index) noexcept {
+    const auto made = kernels_[index]->entry.load(std::memory_order_acquire);
+    return made || !later_ ? made : makeEntry(index);
+  }
   // The index of the kernel with that entry.
   std::optional<uint32_t> find(const void* entry) const noexcept;
 
  private:
-  void* library_ = nullptr;
+  // Code that is made when it is wanted.
+  struct Later {
+    Later(const Image& from, DeferredCode left, std::shared_ptr<const port::CodeMaker> by,
+          size_t most);
+    Image image;  // without kernels and payload
+    const DeferredCode code;
+    const std::shared_ptr<const port::CodeMaker> maker;
+    const size_t at_once;
+    std::mutex making;  // of `libraries_`, too
+  };
+
+  void add(std::span<const std::byte> payload, std::span<const uint32_t> kernels);
+  port::CpuKernelEntry makeEntry(uint32_t kernel) noexcept;
+  std::vector<uint32_t> wanted(uint32_t part) const;
+  std::vector<uint32_t> kernelsOf(uint32_t part) const;
+
+  std::vector<std::unique_ptr<Library>> libraries_;
   void (*destroy_objects_)() = nullptr;  // null: the program has none to destroy
   std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::unique_ptr<Later> later_;  // null: all code is there
 };
 
 }  // namespace weft::cpu

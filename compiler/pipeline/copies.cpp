@@ -82,7 +82,7 @@ std::vector<port::Bytes> runInCopies(size_t count, unsigned at_once,
   std::vector<Copy> copies;
   for (size_t next = 0; next < count || !copies.empty();) {
     if (next < count && copies.size() < at_once) {
-      if (std::optional<Copy> copy; at_once > 1 && (copy = makeCopy(next, work)))
+      if (std::optional<Copy> copy; at_once > 1 && count > 1 && (copy = makeCopy(next, work)))
         copies.push_back(std::move(*copy));
       else
         results[next] = work(next);

@@ -16,7 +16,7 @@
 #include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/elf_link.h"
 #include "compiler/pipeline/gpu_executable.h"
-#include "compiler/pipeline/host_code.h"
+#include "compiler/pipeline/later_code.h"
 #include "compiler/pipeline/simplify.h"
 #include "compiler/pipeline/target.h"
 
@@ -72,12 +72,12 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
                                  .vectorise = vectorising(options.vectorising)};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   exportDestructors(module);  // the lowering has left nothing but kernels visible
-  auto code = makeHostCode(module, **machine, options);
-  if (!code) return code.takeError();
-  auto payload = linkSharedObject(*code);
-  if (!payload) return payload.takeError();
-  image.payload = std::move(*payload);
-  return llvm::Error::success();
+  const std::vector<Part> parts = partsOf(module);
+  if (isForLater(module, parts, options)) {
+    image.payload = deferCode(module, parts, image.kernels, options);
+    return llvm::Error::success();
+  }
+  return makePayload(module, parts, **machine, options, image);
 }
 
 }  // namespace weft::compiler

@@ -20,7 +20,6 @@
 #include "compiler/passes/shift_amounts.h"
 #include "compiler/passes/wide_products.h"
 #include "compiler/pipeline/copies.h"
-#include "compiler/pipeline/parts.h"
 #include "compiler/wire.h"
 
 namespace weft::compiler {
@@ -71,12 +70,6 @@ llvm::Expected<ObjectCode> generateObject(llvm::Module& module, llvm::TargetMach
     return llvm::createStringError("the target cannot write object files");
   manager.run(module);
   return object;
-}
-
-llvm::Expected<ObjectCode> makeCode(llvm::Module& module, llvm::TargetMachine& machine,
-                                    bool fully) {
-  if (llvm::Error error = optimise(module, machine, fully)) return error;
-  return generateObject(module, machine);
 }
 
 // What LLVM has to say about a part.
@@ -142,14 +135,17 @@ PartCode readPart(const port::Bytes& bytes) {
   return code;
 }
 
-PartCode makePart(const llvm::Module& module, const Part& part, llvm::TargetMachine& machine,
-                  bool fully) {
+PartCode makePart(llvm::Expected<std::unique_ptr<llvm::Module>> module,
+                  llvm::TargetMachine& machine, const Options& options) {
   PartCode result;
-  llvm::LLVMContext& context = module.getContext();
+  if (!module) {
+    result.error = llvm::toString(module.takeError());
+    return result;
+  }
+  llvm::LLVMContext& context = (*module)->getContext();
   auto handler = context.getDiagnosticHandler();
   context.setDiagnosticHandler(std::make_unique<Messages>(result.messages));
-  const auto copy = copyPart(module, part);
-  if (auto code = makeCode(*copy, machine, fully)) {
+  if (auto code = makeObject(**module, machine, options)) {
     const auto bytes = std::as_bytes(std::span(*code));
     result.object.assign(bytes.begin(), bytes.end());
   } else {
@@ -161,23 +157,21 @@ PartCode makePart(const llvm::Module& module, const Part& part, llvm::TargetMach
 
 }  // namespace
 
-llvm::Expected<std::vector<ObjectCode>> makeHostCode(llvm::Module& module,
-                                                     llvm::TargetMachine& machine,
-                                                     const Options& options) {
-  const std::vector<Part> parts = partsOf(module);
+llvm::Expected<ObjectCode> makeObject(llvm::Module& module, llvm::TargetMachine& machine,
+                                      const Options& options) {
+  if (llvm::Error error = optimise(module, machine, options.optimise)) return error;
+  return generateObject(module, machine);
+}
+
+llvm::Expected<std::vector<ObjectCode>> makeObjects(size_t count, MakePart part,
+                                                    llvm::LLVMContext& context,
+                                                    llvm::TargetMachine& machine,
+                                                    const Options& options) {
   std::vector<ObjectCode> objects;
-  if (parts.size() == 1) {
-    auto code = makeCode(module, machine, options.optimise);
-    if (!code) return code.takeError();
-    objects.push_back(std::move(*code));
-    return objects;
-  }
-  const auto make = [&](size_t i) {
-    return writePart(makePart(module, parts[i], machine, options.optimise));
-  };
-  for (const port::Bytes& bytes : runInCopies(parts.size(), options.processes, make)) {
+  const auto make = [&](size_t i) { return writePart(makePart(part(i), machine, options)); };
+  for (const port::Bytes& bytes : runInCopies(count, options.processes, make)) {
     const PartCode code = readPart(bytes);
-    for (const Message& message : code.messages) module.getContext().diagnose(Repeated(message));
+    for (const Message& message : code.messages) context.diagnose(Repeated(message));
     if (!code.error.empty()) return llvm::createStringError(code.error);
     const auto* data = reinterpret_cast<const char*>(code.object.data());
     objects.emplace_back(data, data + code.object.size());

@@ -1,5 +1,6 @@
 #include "compiler/pipeline/parts.h"
 
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -46,11 +47,15 @@ class Escape {
     const llvm::User* user = use.getUser();
     if (llvm::isa<llvm::LoadInst, llvm::ICmpInst>(user)) return false;
     if (llvm::isa<llvm::GEPOperator, llvm::AddrSpaceCastOperator, llvm::BitCastOperator,
-                  llvm::SelectInst, llvm::PHINode, llvm::FreezeInst>(user))
+                  llvm::SelectInst, llvm::PHINode, llvm::FreezeInst, llvm::InsertElementInst,
+                  llvm::ExtractElementInst, llvm::ShuffleVectorInst, llvm::ConstantVector>(user))
       return of(user);
     if (llvm::isa<llvm::MemTransferInst>(user)) return use.getOperandNo() != 1;
     auto* call = llvm::dyn_cast<llvm::CallBase>(user);
     if (!call || !call->isArgOperand(&use)) return true;
+    // Gathers, for one.
+    if (llvm::isa<llvm::IntrinsicInst>(call) && call->onlyReadsMemory())
+      return call->getType()->isPtrOrPtrVectorTy() && of(call);
     const Function* callee = call->getCalledFunction();
     const unsigned index = call->getArgOperandNo(&use);
     return !callee || callee->isDeclaration() || index >= callee->arg_size() ||
@@ -80,8 +85,10 @@ bool isDivisible(const llvm::Module& module) {
   });
 }
 
+using Values = llvm::DenseSet<const llvm::GlobalValue*>;
+
 // Adds `value` and what it uses; returns how many instructions that is.
-size_t addWithUses(Part& part, const llvm::GlobalValue* value) {
+size_t addWithUses(Values& values, const llvm::GlobalValue* value) {
   size_t instructions = 0;
   llvm::SmallVector<const llvm::Constant*> work{value};
   llvm::SmallPtrSet<const llvm::Constant*, 16> seen;
@@ -93,7 +100,7 @@ size_t addWithUses(Part& part, const llvm::GlobalValue* value) {
   while (!work.empty()) {
     const llvm::Constant* constant = work.pop_back_val();
     auto* global = llvm::dyn_cast<llvm::GlobalValue>(constant);
-    if (global && !part.insert(global).second) continue;
+    if (global && !values.insert(global).second) continue;
     addOperands(*constant);
     auto* function = llvm::dyn_cast<Function>(constant);
     if (!function) continue;
@@ -108,30 +115,29 @@ size_t addWithUses(Part& part, const llvm::GlobalValue* value) {
 
 std::vector<Part> partsOf(const llvm::Module& module) {
   std::vector<Part> parts(1);
-  if (!isDivisible(module)) {
-    for (const llvm::GlobalValue& value : module.global_values()) parts.front().insert(&value);
-    return parts;
-  }
+  const bool divisible = isDivisible(module);
   size_t size = 0;
   for (const Function& function : module) {
     if (function.isDeclaration() || function.hasLocalLinkage()) continue;
-    Part alone;
-    const size_t own = addWithUses(alone, &function);
+    Values alone;
+    const size_t own = divisible ? addWithUses(alone, &function) : 0;
     if (size > 0 && size + own > part_instructions) {
       parts.emplace_back();
       size = 0;
     }
-    parts.back().insert(alone.begin(), alone.end());
+    parts.back().push_back(&function);
     size += own;
   }
   return parts;
 }
 
 std::unique_ptr<llvm::Module> copyPart(const llvm::Module& module, const Part& part) {
+  Values wanted;
+  for (const Function* kernel : part) addWithUses(wanted, kernel);
   llvm::ValueToValueMapTy map;
   auto copy = llvm::CloneModule(module, map, [&](const llvm::GlobalValue* value) {
     auto* variable = llvm::dyn_cast<GlobalVariable>(value);
-    return part.contains(value) || (variable && isList(*variable));
+    return wanted.contains(value) || (variable && isList(*variable));
   });
   for (Function& function : llvm::make_early_inc_range(*copy))
     if (function.isDeclaration() && function.use_empty()) function.eraseFromParent();

@@ -5,13 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/Module.h>
 
 namespace weft::compiler {
 
-// Its kernels, and the functions and variables that they use.
-using Part = llvm::DenseSet<const llvm::GlobalValue*>;
+using Part = std::vector<const llvm::Function*>;  // its kernels
 
 // One part unless copies of what kernels share can be told from it by nobody: no variable is
 // written, no address of a function or a constant gets where another kernel may find it. Nor is

@@ -1,41 +1,45 @@
 #include "compiler/pipeline/pipeline.h"
 
-#include <llvm/Bitcode/BitcodeReader.h>
-#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
-#include <llvm/Support/MemoryBuffer.h>
 
 #include "compiler/frontend/frontend.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/options.h"
 #include "compiler/passes/blocks.h"
+#include "compiler/pipeline/bitcode.h"
 #include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/divisions.h"
 #include "compiler/pipeline/executable.h"
+#include "compiler/pipeline/later_code.h"
 #include "compiler/pipeline/log_diagnostics.h"
 #include "compiler/spirv/frontend.h"
+#include "core/deferred_code.h"
 #include "core/image.h"
 
 namespace weft::compiler {
 namespace {
 
 constexpr port::OptionUse uses[] = {port::OptionUse::compile, port::OptionUse::link,
+                                    port::OptionUse::build, port::OptionUse::build,
                                     port::OptionUse::build};
 
 class Run {
  public:
   Run(const Job& job, unsigned processes)
-      : job_(job), options_(parseOptions(job.options, uses[static_cast<size_t>(job.kind)])) {
-    options_.vectorising = job.vectorising;
-    options_.processes = processes;
+      : job_(job),
+        processes_(processes),
+        options_(parseOptions(job.options, uses[static_cast<size_t>(job.kind)])) {
+    setOwnOptions();
     context_.setDiagnosticHandler(
         std::make_unique<LogDiagnostics>(answer_.result.log, options_.remarks));
   }
 
   Answer go() {
-    if (!options_.error.empty()) {
+    if (job_.kind == JobKind::part || job_.kind == JobKind::all_parts) {
+      makeLater();  // from options that were taken once
+    } else if (!options_.error.empty()) {
       fail(options_.error);
     } else if (job_.kind == JobKind::link) {
       link();
@@ -49,6 +53,13 @@ class Run {
   }
 
  private:
+  void setOwnOptions() {
+    options_.vectorising = job_.vectorising;
+    options_.deferring = job_.deferring;
+    options_.linking = job_.kind == JobKind::link;
+    options_.processes = processes_;
+  }
+
   void fail(const std::string& message) { answer_.result.log += "error: " + message + "\n"; }
 
   std::unique_ptr<llvm::Module> compileSource() {
@@ -101,15 +112,43 @@ class Run {
       finishExecutable(*merged);
   }
 
+  // The code that an executable left for later.
+  void makeLater() {
+    Image image;
+    DeferredCode code;
+    if (job_.kind == JobKind::part) {
+      image.target = job_.target;
+      image.options = job_.options;
+      code.parts = job_.objects;
+      code.linked = job_.linked;
+    } else if (!readLater(image, code)) {
+      return fail("internal error: no code was left for later");
+    }
+    if (code.linked) {
+      options_ = parseOptions(job_.options, port::OptionUse::link);
+      setOwnOptions();
+    }
+    if (llvm::Error error = makeDeferred(code, context_, options_, image))
+      return fail(llvm::toString(std::move(error)));
+    if (!context_.getDiagHandlerPtr()->HasErrors) succeed(image);
+  }
+
+  bool readLater(Image& image, DeferredCode& code) const {
+    auto given = job_.objects.size() == 1 ? readImage(job_.objects.front()) : std::nullopt;
+    auto left = given ? readDeferred(given->payload) : std::nullopt;
+    if (!left) return false;
+    image = std::move(*given);
+    code = std::move(*left);
+    return true;
+  }
+
   std::unique_ptr<llvm::Module> readObject(const port::Bytes& bytes) {
     const auto image = readImage(bytes);
     if (!image || image->kind == ImageKind::executable) {
       fail("an input of the link is not a compiled object or library");
       return nullptr;
     }
-    const llvm::StringRef payload(reinterpret_cast<const char*>(image->payload.data()),
-                                  image->payload.size());
-    auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(payload, "object"), context_);
+    auto module = readBitcode(image->payload, context_);
     if (!module) {
       fail(llvm::toString(module.takeError()));
       return nullptr;
@@ -137,11 +176,7 @@ class Run {
 
   void finishBitcode(const llvm::Module& module, ImageKind kind) {
     Image image = newImage(module, kind);
-    llvm::SmallVector<char, 0> buffer;
-    llvm::raw_svector_ostream stream(buffer);
-    llvm::WriteBitcodeToFile(module, stream);
-    const auto* data = reinterpret_cast<const std::byte*>(buffer.data());
-    image.payload.assign(data, data + buffer.size());
+    image.payload = writeBitcode(module);
     succeed(image);
   }
 
@@ -160,6 +195,7 @@ class Run {
   }
 
   const Job& job_;
+  const unsigned processes_;
   Options options_;
   Answer answer_;
   llvm::LLVMContext context_;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tests/compiler/fixture.h"
+#include "tests/compiler/many_kernels.h"
 #include "tests/compiler/program.h"
 
 namespace weft {
@@ -14,20 +15,10 @@ using test::Program;
 
 constexpr int kernels = 40;
 
-std::string named(const char* name, int number) { return name + std::to_string(number); }
+std::string named(int number) { return "k" + std::to_string(number); }
 
-// Kernels k0 to k39 of more than one part; NUMBER in `body` is the kernel's.
 std::string program(const std::string& before, const std::string& body) {
-  std::string source = before;
-  for (int k = 0; k < kernels; ++k) {
-    std::string text = "kernel void " + named("k", k) + "(global int* p, local int* l, int n) {\n" +
-                       "  size_t i = get_local_id(0);\n  l[i] = p[i];\n" +
-                       "  barrier(CLK_LOCAL_MEM_FENCE);\n" + body + "}\n";
-    for (size_t at; (at = text.find("NUMBER")) != std::string::npos;)
-      text.replace(at, 6, std::to_string(k));
-    source += text;
-  }
-  return source;
+  return test::manyKernels(kernels, before, body);
 }
 
 class PartsTest : public test::CompilerTest {
@@ -41,30 +32,24 @@ class PartsTest : public test::CompilerTest {
   }
   static void run(const Program& program, int kernel, std::vector<int>& values, int n = 1) {
     int* pointer = values.data();
-    const uint64_t offset = program.kernel(named("k", kernel)).local_bytes;
-    program.run(named("k", kernel), {8, 1, 1}, {8, 1, 1}, {&pointer, &offset, &n}, 32);
+    const uint64_t offset = program.kernel(named(kernel)).local_bytes;
+    program.run(named(kernel), {8, 1, 1}, {8, 1, 1}, {&pointer, &offset, &n}, 32);
   }
 };
 
-const char* helpers =
-    "constant int table[4] = {1, 2, 4, 8};\n"
-    "int last(local int* l, int n) { return l[7 - n]; }\n"
-    "int sum(local int* l) { int s = 0; for (int k = 0; k < 8; ++k) s += l[k]; return s; }\n";
-const char* sums = "  p[i] = sum(l) + last(l, n) * NUMBER + table[i & 3];\n";
-
 TEST_F(PartsTest, EachKernelIsThere) {
-  const Program program = load(weft::program(helpers, sums));
+  const Program program = load(weft::program(test::helpers, test::sums));
   ASSERT_EQ(program.image().kernels.size(), size_t{kernels});
   for (int k = 0; k < kernels; ++k) {
     std::vector<int> values(8);
     std::iota(values.begin(), values.end(), 0);
     run(program, k, values);
-    for (int i = 0; i < 8; ++i) ASSERT_EQ(values[i], 28 + 6 * k + (1 << (i & 3))) << k;
+    for (int i = 0; i < 8; ++i) ASSERT_EQ(values[i], test::sumOf(k, i)) << k;
   }
 }
 
 TEST_F(PartsTest, TheCodeIsTheSameHoweverManyMakeIt) {
-  const std::string source = weft::program(helpers, sums);
+  const std::string source = weft::program(test::helpers, test::sums);
   const auto many = build(source);
   ASSERT_TRUE(many.ok) << many.log;
   cpu_set_t all, one;

@@ -1,0 +1,115 @@
+#include "backends/cpu/library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace weft::cpu {
+namespace {
+
+// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+bool writeAll(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes = bytes.subspan(size_t(n));
+  }
+  return true;
+}
+
+// The dynamic loader takes an open library whose *name* it has seen for the same library, and
+// descriptors are used again. The path of a descriptor is therefore spelled differently each time:
+// a counter's bits as "//" and "/./".
+std::string uniquePath(int fd) {
+  static std::atomic<uint64_t> counter{0};
+  std::string path = "/proc/self/fd";
+  for (uint64_t n = counter.fetch_add(1, std::memory_order_relaxed); n != 0; n >>= 1)
+    path += (n & 1) != 0 ? "/." : "/";
+  return path + "/" + std::to_string(fd);
+}
+
+void* openLibrary(const std::string& path, std::string& error) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* message = dlerror();
+    error = message ? message : "dlopen failed";
+  }
+  return library;
+}
+
+void* openFromMemory(std::span<const std::byte> payload, std::string& error) {
+  const Descriptor file(memfd_create("weft-image", MFD_CLOEXEC));
+  if (!file || !writeAll(file.get(), payload)) {
+    error = std::string("memfd: ") + std::strerror(errno);
+    return nullptr;
+  }
+  return openLibrary(uniquePath(file.get()), error);
+}
+
+// For systems without memfd, or where what it makes may not be mapped executable.
+void* openFromFile(std::span<const std::byte> payload, std::string& error) {
+  const char* directory = secure_getenv("TMPDIR");
+  std::string path = std::string(directory ? directory : "/tmp") + "/weft-image-XXXXXX";
+  const Descriptor file(mkostemp(path.data(), O_CLOEXEC));
+  if (!file) {
+    error += std::string("; ") + path + ": " + std::strerror(errno);
+    return nullptr;
+  }
+  void* library = nullptr;
+  if (writeAll(file.get(), payload))
+    library = openLibrary(path, error);
+  else
+    error += std::string("; ") + path + ": " + std::strerror(errno);
+  unlink(path.c_str());
+  return library;
+}
+
+bool isSharedObject(std::span<const std::byte> payload) {
+  Elf64_Ehdr header;
+  if (payload.size() < sizeof header) return false;
+  std::memcpy(&header, payload.data(), sizeof header);
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_DYN;
+}
+
+}  // namespace
+
+Library::Library(std::span<const std::byte> payload) {
+  require(isSharedObject(payload), CL_INVALID_BINARY, "not an ELF shared object");
+  std::string error;
+  handle_ = openFromMemory(payload, error);
+  if (!handle_) handle_ = openFromFile(payload, error);
+  if (!handle_) throw Error(CL_INVALID_BINARY, error);
+}
+
+Library::~Library() { dlclose(handle_); }
+
+void* Library::find(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
+
+}  // namespace weft::cpu
