@@ -102,6 +102,8 @@ AccessList accessesOf(std::span<const Ref<const RecordedWork>> works) {
     if (!work) continue;
     list.clear();
     work->accesses(list);
+    // One object may be several arguments of a kernel, which reads what it then overwrites.
+    std::ranges::stable_partition(list, &Access::reads);
     for (const Access& access : list)
       if (const Storage& storage = access.object->storage(); !storage.inPlace())
         touched.try_emplace(&storage, *access.object).first->second.add(access);
