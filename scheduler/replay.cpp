@@ -242,7 +242,8 @@ class ReplayCommand final : public NextStep {
       : NextStep(queue, khr::command_command_buffer, std::move(previous)),
         recording_(std::move(recording)),
         part_(std::move(part)),
-        other_(other) {}
+        other_(other),
+        tells_of_all_(part_.whole && part_.last) {}
 
  private:
   void ready() noexcept override;
@@ -254,8 +255,8 @@ class ReplayCommand final : public NextStep {
     return other_ ? other_->ticket : std::nullopt;
   }
   void accesses(AccessList& list) override { list = recording_->accesses(); }
-  // Whoever comes behind may take what any of the parts wrote.
-  bool isDeviceWork() const override { return !part_.whole || !part_.last; }
+  // Whoever comes behind may take what any of the parts wrote. Others ask until this has ended.
+  bool isDeviceWork() const override { return !tells_of_all_.load(std::memory_order_relaxed); }
   bool isOneOperation() const override { return false; }
   bool ranDespite(cl_int status) const override {
     return status == given_up && replay_ && replay_->wasOnlyGivenUp();
@@ -290,6 +291,7 @@ class ReplayCommand final : public NextStep {
   Ref<Recording> recording_;
   Part part_;
   std::optional<InPlaceOf> other_;
+  std::atomic<bool> tells_of_all_;  // how all parts of the whole have ended
   std::unique_ptr<Replay> replay_;
   bool begun_ = false;
   bool in_pieces_ = false;
@@ -363,6 +365,7 @@ void ReplayCommand::goAnotherWay(std::optional<uint64_t> ticket) noexcept {
   try {
     const Ref<Queue> inner = other_ ? Ref<Queue>(queue()) : queue()->inner();
     if (!part_.whole) part_.whole = make<Execution>(Recordings{recording_});
+    tells_of_all_.store(part_.last, std::memory_order_relaxed);
     InTurn pieces(*inner, part_.whole, InPlaceOf{ticket});
     all_enqueued_ = pieces.tryToEnqueue(recording_->pieces());
     last_piece_ = pieces.last();
