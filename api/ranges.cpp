@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "core/byte_rows.h"
+
 namespace weft::api {
 namespace {
 
@@ -11,6 +13,10 @@ bool interleaved(size_t a, size_t b, size_t length, size_t pitch) {
   const size_t y = b % pitch;
   return (y >= x + length && y + length <= x + pitch) ||
          (x >= y + length && x + length <= y + pitch);
+}
+
+ByteRows rowsAt(size_t begin, const RectLayout& layout, const Region& region) {
+  return {begin, region[0], region[1], region[2], layout.row_pitch, layout.slice_pitch};
 }
 
 }  // namespace
@@ -76,8 +82,9 @@ bool overlaps(size_t source, const RectLayout& source_layout, size_t destination
     return false;
   const size_t row = source_layout.row_pitch;
   const size_t slice = source_layout.slice_pitch;
-  // With unequal pitches only what their outer bounds say is known.
-  if (destination_layout.row_pitch != row || destination_layout.slice_pitch != slice) return true;
+  if (destination_layout.row_pitch != row || destination_layout.slice_pitch != slice)
+    return overlap(rowsAt(source, source_layout, region),
+                   rowsAt(destination, destination_layout, region));
   return !interleaved(source, destination, region[0], row) &&
          !interleaved(source, destination, (region[1] - 1) * row + region[0], slice);
 }

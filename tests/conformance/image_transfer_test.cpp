@@ -116,6 +116,32 @@ TEST_F(ImageTransferTest, CopiesBetweenShapes) {
   EXPECT_EQ(copy(image, buffer, zero, zero, {1, 1, 1}), CL_INVALID_MEM_OBJECT);
 }
 
+// The rows of a view of a buffer may have others of that buffer between them.
+TEST_F(ImageTransferTest, CopiesBetweenTheRowsOfAView) {
+  cl_image_desc desc = describe(CL_MEM_OBJECT_IMAGE2D, 3, 4);
+  desc.image_row_pitch = 256;
+  desc.mem_object = buffer;
+  const OwnedMem view = makeImage(rgba8ui, desc);
+  const Triple region{3, 4, 1};
+  write(buffer, counting());
+  auto expected = counting();
+  const auto from = [&](size_t offset) {
+    return cl.clEnqueueCopyBufferToImage(queue, buffer, view, offset, zero.data(), region.data(), 0,
+                                         nullptr, nullptr);
+  };
+  const auto to = [&](size_t offset) {
+    return cl.clEnqueueCopyImageToBuffer(queue, view, buffer, zero.data(), region.data(), offset, 0,
+                                         nullptr, nullptr);
+  };
+  ASSERT_EQ(from(100), CL_SUCCESS);
+  ASSERT_EQ(to(300), CL_SUCCESS);
+  for (size_t i = 0; i < 48; ++i)
+    expected[300 + i] = expected[i / 12 * 256 + i % 12] = expected[100 + i];
+  EXPECT_EQ(contents(buffer), expected);
+  EXPECT_EQ(from(250), CL_MEM_COPY_OVERLAP);
+  EXPECT_EQ(to(250), CL_MEM_COPY_OVERLAP);
+}
+
 TEST_F(ImageTransferTest, CopiesWithinAnImageUnlessBoxesMeet) {
   put(image, zero, all, counting(width * height * 4));
   ASSERT_EQ(copy(image, image, zero, {4, 1, 0}, {4, 3, 1}), CL_SUCCESS);
