@@ -8,6 +8,7 @@
 
 #include "backends/cpu/clock.h"
 #include "backends/cpu/executor.h"
+#include "backends/cpu/pixels/pixel_functions.h"
 #include "backends/cpu/runner.h"
 #include "core/error.h"
 #include "core/geometry.h"
@@ -79,12 +80,11 @@ Family::Family(Executor& executor, StreamCore& stream, port::Operation& operatio
   root_.images.reserve(root_.arguments.size());
   for (port::LaunchArgument& argument : root_.arguments) {
     if (argument.kind != ArgumentKind::image) continue;
-    port::ImageDescriptor& image = root_.images.emplace_back();
-    std::memcpy(&image, argument.value, sizeof image);
-    image.address = argument.memory->deviceAddress() + argument.offset;
+    root_.images.push_back(
+        imageAt(argument.value, argument.memory->deviceAddress() + argument.offset));
     argument.kind = ArgumentKind::value;
-    argument.value = &image;
-    argument.size = sizeof image;
+    argument.value = &root_.images.back();
+    argument.size = sizeof root_.images.back();
   }
   launch.record = &root_.record;
   launch.arguments = root_.arguments;

@@ -20,6 +20,7 @@
 #include "backends/cpu/stream.h"
 #include "core/enqueued_commands.h"
 #include "core/ports/device.h"
+#include "core/ports/pixels.h"
 
 namespace weft::cpu {
 
@@ -87,7 +88,7 @@ class Family final : EnqueuedCommands {
 
     port::LaunchRecord record;
     std::vector<port::LaunchArgument> arguments;
-    std::vector<port::ImageDescriptor> images;  // blocks hold their addresses
+    std::vector<port::CpuImage> images;  // blocks hold their addresses
   };
 
   using Call = int64_t (Family::*)(Run&, port::DeviceRequest&);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/family.h"
+#include "backends/cpu/pixels/pixel_functions.h"
 #include "core/error.h"
 #include "core/printf.h"
 
@@ -96,8 +97,7 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
       put(local_bytes);
       local_bytes += argument.size;
     } else if (argument.kind == ArgumentKind::image) {
-      std::memcpy(&images_.emplace_back(), argument.value, sizeof(port::ImageDescriptor));
-      images_.back().address = pointerValue(argument);
+      images_.push_back(imageAt(argument.value, pointerValue(argument)));
       arguments_[i] = &images_.back();
     } else if (!argument.value) {
       put(pointerValue(argument));
@@ -121,7 +121,7 @@ void LaunchFrame::assign(const LaunchFrame& other) {
   if (images_.size() != other.images_.size()) images_.resize(other.images_.size());
   renew(&head_, &other.head_, sizeof head_);
   renew(slots_.data(), other.slots_.data(), count * sizeof(Slot));
-  renew(images_.data(), other.images_.data(), images_.size() * sizeof(port::ImageDescriptor));
+  renew(images_.data(), other.images_.data(), images_.size() * sizeof(port::CpuImage));
   size_t image = 0;
   for (size_t i = 0; i < count; ++i) {
     const void* value = other.arguments_[i];
@@ -141,7 +141,7 @@ void LaunchFrame::fetch() const noexcept {
   lines(&head_, sizeof head_);
   lines(arguments_.data(), arguments_.size() * sizeof(void*));
   lines(slots_.data(), slots_.size() * sizeof(Slot));
-  lines(images_.data(), images_.size() * sizeof(port::ImageDescriptor));
+  lines(images_.data(), images_.size() * sizeof(port::CpuImage));
 }
 
 port::OperationStatus LaunchFrame::run(uint64_t begin, uint64_t end,

@@ -8,6 +8,7 @@
 #include "backends/cpu/scratch.h"
 #include "core/pool.h"
 #include "core/ports/device.h"
+#include "core/ports/pixels.h"
 
 namespace weft::cpu {
 
@@ -48,7 +49,7 @@ class LaunchFrame {
   Head head_;
   std::vector<const void*> arguments_;
   std::vector<Slot> slots_;
-  std::vector<port::ImageDescriptor> images_;
+  std::vector<port::CpuImage> images_;
 };
 
 }  // namespace weft::cpu

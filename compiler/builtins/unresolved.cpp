@@ -10,6 +10,7 @@
 #include "compiler/gpu/spirv/native_images.h"
 #include "compiler/gpu/sub_groups.h"
 #include "compiler/gpu/textures.h"
+#include "compiler/passes/pixel_calls.h"
 
 namespace weft::compiler {
 namespace {
@@ -53,8 +54,8 @@ constexpr llvm::StringLiteral host_symbols[] = {"memcpy", "memmove", "memset", "
 bool isExpected(const llvm::Function& function) {
   const StringRef name = function.getName();
   return function.isIntrinsic() || name.starts_with(math_prefix) || name.starts_with("Sleef_") ||
-         name.starts_with(late_math_prefix) || llvm::is_contained(lowered_later, name) ||
-         llvm::is_contained(host_symbols, name);
+         name.starts_with(late_math_prefix) || name.starts_with(pixel_call_prefix) ||
+         llvm::is_contained(lowered_later, name) || llvm::is_contained(host_symbols, name);
 }
 
 void replaceAll(std::string& text, StringRef from, StringRef to) {

@@ -10,6 +10,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/builtins/math_names.h"
+#include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
@@ -32,7 +33,7 @@ bool tellsOfGroups(const llvm::Function& function) {
   const llvm::StringRef name = function.getName();
   const bool is_math = name.starts_with("Sleef_") || name.starts_with(math_prefix) ||
                        name.starts_with(late_math_prefix);
-  if (is_math || isOfTheRange(name)) return false;
+  if (is_math || isOfTheRange(name) || name.starts_with(pixel_call_prefix)) return false;
   if (function.isIntrinsic()) return function.isTargetIntrinsic() || function.isConvergent();
   if (isWorkItemQuery(function) || isBarrier(function) || function.isConvergent()) return true;
   return !function.doesNotAccessMemory() || name.contains("get_") || name.contains("group") ||

@@ -31,7 +31,7 @@ constexpr StringRef writes[] = {"write_imagef", "write_imagei", "write_imageui",
 
 // "_Z11read_imagef14ocl_image2d_ro11ocl_samplerDv2_i"
 struct Name {
-  bool writes;
+  bool writes, integers;
   StringRef image;  // "2d"
   bool sampled;
 };
@@ -57,6 +57,7 @@ std::optional<Name> parse(StringRef symbol) {
   const StringRef function = symbol.take_front(length);
   name.writes = llvm::is_contained(writes, function);
   if (!name.writes && !llvm::is_contained(reads, function)) return std::nullopt;
+  name.integers = function.ends_with("i");
   symbol = symbol.drop_front(function.size());
   if (symbol.consumeInteger(10, length)) return std::nullopt;
   name.image = symbol.take_front(length);
@@ -69,6 +70,12 @@ std::optional<Name> parse(StringRef symbol) {
   if (!isCoordinate(symbol) || !(name.writes ? isColour(symbol) : symbol.empty()))
     return std::nullopt;
   return name;
+}
+
+const Shape* shapeOf(StringRef image) {
+  const auto* const shape =
+      llvm::find_if(shapes, [&](const Shape& each) { return each.type == image; });
+  return shape == std::end(shapes) ? nullptr : shape;
 }
 
 // A call of a function that touches one pixel of the first level, at integer coordinates.
@@ -86,9 +93,8 @@ std::optional<PixelCall> pixelCall(llvm::Instruction& instruction) {
   if (!name || !llvm::isa<llvm::Argument>(call->getArgOperand(0)) ||
       call->getArgOperand(0)->getType()->getPointerAddressSpace() != descriptor_space)
     return std::nullopt;
-  const auto* const shape =
-      llvm::find_if(shapes, [&](const Shape& each) { return each.type == name->image; });
-  if (shape == std::end(shapes)) return std::nullopt;
+  const Shape* const shape = shapeOf(name->image);
+  if (!shape) return std::nullopt;
   PixelCall pixel{call, shape, nullptr, name->writes, name->sampled};
   pixel.coordinate = call->getArgOperand(pixel.sampled ? 2 : 1);
   if (!pixel.coordinate->getType()->getScalarType()->isIntegerTy(32)) return std::nullopt;
@@ -177,8 +183,10 @@ std::pair<Value*, Value*> PixelPlace::offset() {
 
 std::optional<ImageFunction> imageFunction(const llvm::Function& function) {
   const auto name = parse(function.getName());
-  if (!name) return std::nullopt;
-  return ImageFunction{name->writes};
+  const Shape* const shape = name ? shapeOf(name->image) : nullptr;
+  if (!shape) return std::nullopt;
+  return ImageFunction{name->writes, name->sampled, name->integers, shape->dimensions,
+                       shape->layered};
 }
 
 PixelNotes::PixelNotes(llvm::Module& module) : module_(module) {

@@ -11,7 +11,11 @@
 namespace weft::compiler {
 
 struct ImageFunction {
-  bool writes;  // a pixel; else it reads some
+  bool writes;          // a pixel; else it reads some
+  bool sampled;         // its second argument is a sampler
+  bool integers;        // of colours
+  unsigned dimensions;  // of coordinates, which comes next,
+  bool layered;         // and perhaps a layer behind them
 };
 
 // nullopt: it is none of those that read or write pixels, or it names a level of a mip-mapped

@@ -3,6 +3,7 @@
 #include <llvm/ADT/StringExtras.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/opaque_types.h"
 #include "compiler/builtins/saturated_conversions.h"
 #include "compiler/metadata/group_observers.h"
 #include "compiler/metadata/kernel_info.h"
@@ -12,6 +13,7 @@
 #include "compiler/passes/inverse_roots.h"
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/lower_kernels.h"
+#include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/work_group_functions.h"
 #include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/elf_link.h"
@@ -45,6 +47,8 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   if (image.target.kind != port::TargetKind::host_cpu)
     return makeGpuExecutable(module, **machine, options, image);
   markInverseRoots(module);
+  lowerOpaqueTypes(module);
+  defineImageFunctions(module);
   if (llvm::Error error = linkBuiltins(module)) return error;
   defineWorkGroupFunctions(module);
   markPrintf(module, image.kernels);

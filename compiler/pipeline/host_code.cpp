@@ -16,6 +16,7 @@
 #include "compiler/passes/inverse_roots.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/local_atomics.h"
+#include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/shift_amounts.h"
 #include "compiler/passes/wide_products.h"
@@ -59,6 +60,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   if (machine.getTargetTriple().isX86()) shareWideProducts(module);
   estimateInverseRoots(module, machine);
   boundShiftAmounts(module);
+  lowerPixelCalls(module);
   return llvm::Error::success();
 }
 

@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 8;
+inline constexpr uint32_t abi_version = 9;
 
 struct DeviceRequest;
 
@@ -75,7 +75,7 @@ inline constexpr uint32_t sampler_levels_linear = 0x40, sampler_level_least_shif
 // Entry point of a kernel in a CPU image, exported under `KernelInfo::symbol`.
 //   arguments[i]  points at the value of argument i: the bytes of a by-value argument; for a global
 //                 or constant pointer, a void* variable; for a local pointer, a uint64_t offset
-//                 into `local_memory`; an ImageDescriptor; a sampler's uint32_t.
+//                 into `local_memory`; a CpuImage (pixels.h); a sampler's uint32_t.
 //   box           the work-groups to run, one after the other, on the calling thread.
 //   local_memory  at least KernelInfo::local_bytes plus the local arguments, aligned to 128 bytes;
 //                 contents undefined.

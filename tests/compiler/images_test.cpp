@@ -199,7 +199,8 @@ const char* suffixOf(const Type& type) {
   return type.kind == Kind::integer ? "i" : type.kind == Kind::natural ? "ui" : "f";
 }
 
-void checkRead(const Program& program, const Order& order, const Type& type, std::mt19937& random) {
+void checkRead(const Program& program, const Order& order, const Type& type, uint64_t local,
+               std::mt19937& random) {
   Pixels pixels(order, type);
   for (int i = 0; i < Pixels::count * pixels.channels; ++i) {
     // Infinities and NaN have their own ways; 5 bits of a half's exponent are enough.
@@ -211,7 +212,7 @@ void checkRead(const Program& program, const Order& order, const Type& type, std
   }
   alignas(16) uint32_t out[Pixels::count][4];
   const void* pointer = out;
-  program.run(std::string("read") + suffixOf(type), {Pixels::count, 1, 1}, {8, 1, 1},
+  program.run(std::string("read") + suffixOf(type), {Pixels::count, 1, 1}, {local, 1, 1},
               {&pixels.image, &pointer});
   const bool real = *suffixOf(type) == 'f';
   for (int p = 0; p < Pixels::count; ++p) {
@@ -238,7 +239,7 @@ void checkRead(const Program& program, const Order& order, const Type& type, std
   }
 }
 
-void checkWrite(const Program& program, const Order& order, const Type& type,
+void checkWrite(const Program& program, const Order& order, const Type& type, uint64_t local,
                 std::mt19937& random) {
   Pixels pixels(order, type);
   constexpr float some[] = {-3e9f, -2.0f, -1.0f, -0.5f, -0.1f, 0.0f, 0.5f, 1.0f, 1.5f, 3e9f, NAN};
@@ -254,7 +255,7 @@ void checkWrite(const Program& program, const Order& order, const Type& type,
                        : static_cast<uint32_t>(random()) >> random() % 32;
     }
   const void* pointer = in;
-  program.run(std::string("write") + suffixOf(type), {Pixels::count, 1, 1}, {8, 1, 1},
+  program.run(std::string("write") + suffixOf(type), {Pixels::count, 1, 1}, {local, 1, 1},
               {&pixels.image, &pointer});
   ASSERT_TRUE(pixels.fenced());
   const int64_t top = (int64_t{1} << (type.kind == Kind::integer ? type.bits - 1 : type.bits)) - 1;
@@ -279,14 +280,21 @@ void checkWrite(const Program& program, const Order& order, const Type& type,
     }
 }
 
-TEST_F(ImagesTest, ReadsAndWritesEveryFormat) {
-  const Program program = load(access_source);
+class Formats : public ImagesTest, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Processors, Formats, testing::ValuesIn(test::processors()),
+                         [](const auto& info) { return std::to_string(info.index); });
+
+TEST_P(Formats, AreReadAndWritten) {
+  const Program program = load(access_source, "-cl-std=CL3.0", GetParam());
   std::mt19937 random(1);
   for (const Order& order : orders)
     for (const Type& type : types) {
       if (order.srgb && type.type != CL_UNORM_INT8) continue;
-      checkRead(program, order, type, random);
-      checkWrite(program, order, type, random);
+      if (!cpu::pixelFunctions(Pixels(order, type).image)) continue;  // no device offers it
+      for (const uint64_t local : {8, 64}) {
+        checkRead(program, order, type, local, random);
+        checkWrite(program, order, type, local, random);
+      }
       if (HasFatalFailure()) return;
     }
 }

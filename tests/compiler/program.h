@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/cpu/pixels/pixel_functions.h"
 #include "core/image.h"
 #include "core/ports/launch.h"
 
@@ -39,7 +40,8 @@ class Program {
     throw std::runtime_error("no kernel " + name);
   }
 
-  // Values are passed by address, as the entry wants them.
+  // Values are passed by address, as the entry wants them; images as descriptors, which get the
+  // functions of a CPU device.
   void run(const std::string& name, std::array<uint64_t, 3> global, std::array<uint64_t, 3> local,
            std::vector<const void*> arguments, size_t local_argument_bytes = 0,
            const port::HostServices* services = nullptr) const {
@@ -54,6 +56,14 @@ class Program {
       record.global_size[i] = global[i];
       record.local_size[i] = local[i];
       record.group_count[i] = box.end[i] = (global[i] + local[i] - 1) / local[i];
+    }
+    std::vector<port::CpuImage> images;
+    images.reserve(arguments.size());
+    for (size_t i = 0; i < info.arguments.size() && i < arguments.size(); ++i) {
+      if (info.arguments[i].kind != ArgumentKind::image) continue;
+      const auto* const image = static_cast<const port::ImageDescriptor*>(arguments[i]);
+      images.push_back(cpu::imageAt(image, image->address));
+      arguments[i] = &images.back();
     }
     const uint64_t lanes = local[0] * local[1] * local[2];
     std::vector<std::byte> scratch(info.local_bytes + local_argument_bytes + 256 +

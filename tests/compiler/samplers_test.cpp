@@ -198,13 +198,22 @@ TEST_F(ImagesTest, BordersFollowTheChannelOrder) {
       "constant sampler_t s = CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
       "kernel void f(image1d_t image, global float4* out) { out[0] = read_imagef(image, s, -1); }\n"
       "kernel void i(image1d_t image, global int4* out) { out[0] = read_imagei(image, s, 9); }\n");
-  for (const auto& [order, alpha] :
-       {std::pair{CL_R, 1}, {CL_RG, 1}, {CL_LUMINANCE, 1}, {CL_A, 0}, {CL_RGBA, 0}, {CL_BGRA, 0}}) {
-    const port::ImageDescriptor image{.width = 4, .channel_order = static_cast<cl_uint>(order)};
+  struct Border {
+    int order, alpha;
+    uint16_t channels;
+  };
+  for (const auto& [order, alpha, channels] :
+       {Border{CL_R, 1, 1}, Border{CL_RG, 1, 2}, Border{CL_LUMINANCE, 1, 1}, Border{CL_A, 0, 1},
+        Border{CL_RGBA, 0, 4}, Border{CL_BGRA, 0, 4}}) {
+    port::ImageDescriptor image{.width = 4,
+                                .channel_order = static_cast<cl_uint>(order),
+                                .channel_type = CL_UNORM_INT8,
+                                .pixel_bytes = channels};
     alignas(16) float real[4];
     alignas(16) int whole[4];
     const void *f = real, *i = whole;
     program.run("f", {1, 1, 1}, {1, 1, 1}, {&image, &f});
+    image.channel_type = CL_SIGNED_INT8;
     program.run("i", {1, 1, 1}, {1, 1, 1}, {&image, &i});
     EXPECT_EQ(real[0], 0.0f);
     EXPECT_EQ(real[3], static_cast<float>(alpha)) << order;

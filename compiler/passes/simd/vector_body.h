@@ -27,6 +27,7 @@ struct VectorOptions {
   bool whole = true;              // all lanes run; else a last parameter says how many
   bool outcome_per_lane = false;  // return a vector of outcomes, not the one of all lanes
   bool masks_gathers = true;      // the processor does; otherwise each lane would have a branch
+  unsigned pixel_lanes = 0;       // pixel_calls.h
 };
 
 class VectorBody {
@@ -160,6 +161,7 @@ class VectorBody {
   void emitCall(llvm::CallBase& call);
   bool emitIntrinsic(llvm::CallBase& call);
   bool emitVariant(llvm::CallBase& call);
+  bool emitPixels(llvm::CallBase& call);
 
   llvm::Function& lane_;
   LaneParameters parameters_;

@@ -2,6 +2,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
@@ -22,7 +23,7 @@ void VectorBody::emitCall(llvm::CallBase& call) {
         for (Value* argument : call.args()) arguments.push_back(wide(argument));
         return setParts(call, {emitFloatPart(builder_, call, arguments)});
       }
-      if (!emitVariant(call)) emitSerial(call);
+      if (isPixelCall(call) ? !emitPixels(call) : !emitVariant(call)) emitSerial(call);
       return;
     default:
       if (!emitIntrinsic(call)) emitSerial(call);
@@ -96,6 +97,54 @@ bool VectorBody::emitVariant(llvm::CallBase& call) {
     results.push_back(made);
   }
   setParts(call, {llvm::concatenateVectors(builder_, results)});
+  return true;
+}
+
+// A read or write of pixels, in pieces as wide as there are functions for. Lanes of different
+// images go one by one.
+bool VectorBody::emitPixels(llvm::CallBase& call) {
+  const unsigned width = std::min(options_.pixel_lanes, options_.width);
+  const PixelCall pixels(call);
+  const auto isUniform = [&](Value* value) { return !value || shapes_.isUniform(value); };
+  if (width == 0 || !isUniform(pixels.image) || !isUniform(pixels.sampler)) return false;
+  const auto scalarOf = [&](Value* value) { return value ? scalar(value) : nullptr; };
+  PixelCall made = pixels;
+  made.image = scalarOf(pixels.image);
+  made.sampler = scalarOf(pixels.sampler);
+  const Parts colour = pixels.colour ? parts(pixels.colour) : Parts();
+  Value* running = nullptr;
+  if (mask_) running = builder_.CreateBitCast(mask_, builder_.getIntNTy(options_.width));
+  llvm::AllocaInst* result = nullptr;
+  llvm::SmallVector<llvm::SmallVector<Value*>, 4> results(4);
+  auto* const type =
+      pixels.colour ? nullptr : llvm::FixedVectorType::get(partType(call.getType(), 0), width);
+  if (type) {
+    llvm::IRBuilder<> variables(entry_, entry_->begin());
+    result = variables.CreateAlloca(llvm::ArrayType::get(type, 4), nullptr, "colour");
+  }
+  for (unsigned begin = 0; begin < options_.width; begin += width) {
+    const auto piece = [&](Value* all) {
+      return width == options_.width
+                 ? all
+                 : builder_.CreateShuffleVector(all, llvm::createSequentialMask(begin, width, 0));
+    };
+    llvm::SmallVector<Value*, 4> places, colours;
+    for (Value* const part : pixels.coordinate) places.push_back(piece(wide(part)));
+    for (Value* const part : colour) colours.push_back(piece(part));
+    Value* lanes = builder_.getInt32(llvm::maskTrailingOnes<uint32_t>(width));
+    if (running)
+      lanes = builder_.CreateAnd(
+          builder_.CreateZExtOrTrunc(builder_.CreateLShr(running, begin), builder_.getInt32Ty()),
+          lanes);
+    callForLanes(builder_, call, made, lanes, result, places, colours);
+    for (unsigned i = 0; type && i < 4; ++i)
+      results[i].push_back(builder_.CreateLoad(
+          type, builder_.CreateConstInBoundsGEP2_64(result->getAllocatedType(), result, 0, i)));
+  }
+  if (!type) return true;
+  Parts all;
+  for (const auto& pieces : results) all.push_back(llvm::concatenateVectors(builder_, pieces));
+  setParts(call, std::move(all));
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/passes/local_atomics.h"
+#include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -31,6 +32,9 @@ constexpr double turns = 8;                    // of a loop of unknown length
 constexpr unsigned deepest = 3;                // loops
 constexpr double taken = 0.5;                  // how often a lane enters a masked block
 constexpr double library_call = 20;            // of a math function, for one lane
+constexpr double pixel_call = 15;              // for one lane
+constexpr double pixels_call = 20;             // for a register of them, and
+constexpr double pixels_lane = 2.5;            // each
 constexpr double float_part = 8;               // of one lane
 constexpr double serial_step = 5;              // of a loop over the lanes
 constexpr double taken_out = 1;                // of a vector of addresses, one
@@ -91,6 +95,9 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
       return {cost.lanes, cost.vectors * 1.5};
     }
     if (call->getType()->isVoidTy() && llvm::isa<llvm::IntrinsicInst>(call)) return {0, 0};
+    if (isPixelCall(*call))
+      return {pixel_call * width,
+              pixels_call * std::ceil(width * 32.0 / register_bits) + pixels_lane * width};
     const bool variants = !llvm::VFDatabase::getMappings(*call).empty();
     const double count = std::max(1u, partCount(call->getType()));
     if (variants) return {library_call * width, library_call * 2 * count};

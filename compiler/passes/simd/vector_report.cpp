@@ -8,6 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
@@ -82,6 +83,7 @@ class Survey {
   void call(const llvm::CallInst& call, const LaneShapes& shapes) {
     if (llvm::isa<llvm::IntrinsicInst>(call) || isFloatPart(call) || !shapes.isVarying(&call))
       return;
+    if (isPixelCall(call) && shapes.isUniform(call.getArgOperand(0))) return;
     if (llvm::VFDatabase::getMappings(call).empty())
       once(call, "one lane after the other: a call without a vector form");
   }

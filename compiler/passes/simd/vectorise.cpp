@@ -27,6 +27,7 @@
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/lane_order.h"
+#include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/bounds.h"
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/far_loads.h"
@@ -335,7 +336,7 @@ class RegionVectoriser {
     joinRows(result, code, testedBounds(bounds, shapes));
     levels.shareMasks();
     addRow(result, code, testedBounds(bounds, shapes));
-    result.tail = code.emit({width(), /*whole=*/false, outcomePerLane(), masksGathers()});
+    result.tail = code.emit(options(width(), /*whole=*/false));
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
     if (!between_barriers_ && region_.outcomes.size() == 1) {
@@ -362,6 +363,10 @@ class RegionVectoriser {
     return machine_.getTargetTransformInfo(*lane_).isLegalMaskedGather(type, llvm::Align(4));
   }
 
+  VectorOptions options(unsigned lanes, bool whole) const {
+    return {lanes, whole, outcomePerLane(), masksGathers(), pixelLanes(machine_)};
+  }
+
   // Those that whole vectors are tested for, so that they need no masks.
   llvm::ArrayRef<Bound> testedBounds(llvm::ArrayRef<Bound> bounds, const LaneShapes& shapes) const {
     if (!slowMasks() || outcomePerLane()) return {};
@@ -377,8 +382,7 @@ class RegionVectoriser {
                const LaneShapes& shapes) {
     const unsigned lanes = vectors * width();
     Function* suits = bounds.empty() ? nullptr : allInside(*lane_, shapes, bounds, lanes);
-    rows.forms.push_back(
-        {code.emit({lanes, /*whole=*/true, outcomePerLane(), masksGathers()}), lanes, suits});
+    rows.forms.push_back({code.emit(options(lanes, /*whole=*/true)), lanes, suits});
   }
 
   void addRow(VectorRegion& result, LaneCode& code, llvm::ArrayRef<Bound> bounds) {
