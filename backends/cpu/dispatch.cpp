@@ -34,7 +34,6 @@ constexpr double bytes_per_ns = 8;
 constexpr unsigned turn = 64;
 // How long an application thread spins when others run what it waits for.
 constexpr port::Nanoseconds assist_spin = 20'000;
-constexpr size_t assist_stack_bytes = size_t(256) << 10;
 
 // Nanoseconds that an operation will take; negative: unknown.
 struct Estimate {
@@ -92,8 +91,7 @@ bool isAssistable(const port::Operation& operation) {
   const auto* launch = std::get_if<port::Launch>(&operation.work);
   if (!launch) return true;
   const Kernel* kernel = static_cast<Module*>(launch->module)->kernel(launch->kernel);
-  return kernel && kernel->info.stack_bytes < assist_stack_bytes &&
-         stackHolds(kernel->info.stack_bytes + assist_stack_bytes);
+  return kernel && isForGuests(kernel->info.stack_bytes);
 }
 
 // How many groups to run before the next look at the clock.
@@ -127,8 +125,7 @@ void Executor::considerWaking(const Runner& runner) noexcept {
   // Who takes the ticker's place away from it comes by the streams, too.
   if (tiny && ticking_.load(std::memory_order_relaxed)) return;
   Worker* woken = shared_.with([&](Shared& shared) -> Worker* {
-    if (!shared.first || shared.searcher || (tiny && shared.ticker) ||
-        lingering_.load(std::memory_order_relaxed) != 0)
+    if (!shared.first || shared.searcher || (tiny && shared.ticker) || lingererComes())
       return nullptr;
     shared.searcher = pickSleeper(shared);
     countIdle(shared);
@@ -233,7 +230,8 @@ void Executor::assist(StreamCore& stream, const std::function<bool()>& done) noe
     if (!refused && claim(stream)) {
       refused = drain(stream, runner, &done) == Drained::refused;
       until = 0;
-    } else if (const Task task = joinJob(stream); task.job) {
+    } else if (const Task task = joinJob(stream); task.job && !done()) {
+      // Not the turn of what comes after that.
       takePart(*task.job, task.turn, runner);
       until = 0;
     } else if (until == 0) {
@@ -252,7 +250,7 @@ Executor::Task Executor::joinJob(StreamCore& stream) noexcept {
   const unsigned open = open_jobs_.load(std::memory_order_relaxed);
   if (open == 0) return {};
   if (Job* const job = offered_.load(std::memory_order_acquire))
-    if (const auto turn = job->turnOf(stream)) return {.job = job, .turn = *turn};
+    if (const auto turn = job->turnFor(stream)) return {.job = job, .turn = *turn};
   if (open == 1) return {};
   return shared_.with([&](Shared& shared) { return openJob(shared, &stream); });
 }
@@ -344,7 +342,7 @@ std::optional<uint32_t> Executor::beginLaunch(Job& job, StreamCore& stream,
   return job.begin(true, stream, operation, start, cut,
                    ownedGroups(std::get<port::Launch>(operation.work)));
 } catch (...) {
-  shared_.with([&](Shared& shared) { shared.free_jobs.push_back(&job); });
+  shared_.with([&](Shared& shared) { free(shared, job); });
   return std::nullopt;
 }
 
@@ -369,10 +367,11 @@ Executor::Outcome Executor::runTransfer(StreamCore& stream, port::Operation& ope
 }
 
 Job* Executor::newJob() noexcept try {
-  Job* job = shared_.with([](Shared& shared) -> Job* {
+  Job* job = shared_.with([this](Shared& shared) -> Job* {
     if (shared.free_jobs.empty()) return nullptr;
     Job* free = shared.free_jobs.back();
     shared.free_jobs.pop_back();
+    busy_jobs_.fetch_add(1, std::memory_order_relaxed);
     return free;
   });
   if (job) return job;
@@ -383,6 +382,7 @@ Job* Executor::newJob() noexcept try {
   shared->all_jobs.push_back(std::move(made));
   shared->free_jobs.reserve(shared->all_jobs.capacity());
   shared->jobs.reserve(shared->all_jobs.capacity());
+  busy_jobs_.fetch_add(1, std::memory_order_relaxed);
   return job;
 } catch (...) {
   return nullptr;  // no memory for it: the operation runs on one thread
@@ -416,7 +416,12 @@ void Executor::withdraw(Job& job) noexcept {
   auto shared = shared_.lock();
   std::erase(shared->jobs, &job);
   countJobs(*shared);
-  if (job.end()) shared->free_jobs.push_back(&job);
+  if (job.end()) free(*shared, job);
+}
+
+void Executor::free(Shared& shared, Job& job) noexcept {
+  shared.free_jobs.push_back(&job);
+  busy_jobs_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // An application thread works in the place of the worker whose PU it is on.
@@ -436,7 +441,7 @@ void Executor::countJobs(const Shared& shared) noexcept {
 }
 
 void Executor::letGo(Job& job) noexcept {
-  if (job.end()) shared_.with([&](Shared& shared) { shared.free_jobs.push_back(&job); });
+  if (job.end()) shared_.with([&](Shared& shared) { free(shared, job); });
 }
 
 void Executor::resume(StreamCore& stream) noexcept {

@@ -138,8 +138,8 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
     const Task task = takeTask(*lock);
     fetching_.store(false, std::memory_order_relaxed);
     const bool found = task.stream || task.job;
-    const bool may_search = !found && !spun && (!lock->searcher || lock->searcher == &worker) &&
-                            lingering_.load(std::memory_order_relaxed) == 0;
+    const bool may_search =
+        !found && !spun && (!lock->searcher || lock->searcher == &worker) && !lingererComes();
     // When nothing has come for a moment; and not while others count on this worker: what ends may
     // unload code.
     const bool gives_up = !found && (looked || !may_search) && ReleaseBatch::holdsAny();
@@ -182,8 +182,7 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
 
 Executor::Task Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
   for (Job* job : shared.jobs) {
-    if (of && job->stream() != of) continue;
-    if (const auto turn = job->turn()) return {.job = job, .turn = *turn};
+    if (const auto turn = of ? job->turnFor(*of) : job->turn()) return {.job = job, .turn = *turn};
   }
   return {};
 }
@@ -270,8 +269,8 @@ void Executor::ready(StreamCore& stream) noexcept {
   {
     auto shared = shared_.lock();
     append(*shared, stream);
-    const bool soon = (hot_workers_.load(std::memory_order_relaxed) != 0 && shared->ticker) ||
-                      lingering_.load(std::memory_order_relaxed) != 0;
+    const bool soon =
+        (hot_workers_.load(std::memory_order_relaxed) != 0 && shared->ticker) || lingererComes();
     if (!shared->searcher && !soon) {
       woken = pickSleeper(*shared);
       shared->searcher = woken;

@@ -195,7 +195,13 @@ class Executor final : public Object {
   double shareableNs() const noexcept;
   std::vector<NodeGroups> ownedGroups(const port::Launch& launch) const;
   bool awaits() const noexcept { return lingering_.load(std::memory_order_relaxed) != 0; }
+  // Will one of those who linger come by streams? While a job is under way they may be at its
+  // pieces, for however long.
+  bool lingererComes() const noexcept {
+    return awaits() && busy_jobs_.load(std::memory_order_relaxed) == 0;
+  }
   Job* newJob() noexcept;
+  void free(Shared& shared, Job& job) noexcept;
   std::optional<uint32_t> beginLaunch(Job& job, StreamCore& stream, port::Operation& operation,
                                       const Runner& runner, port::Nanoseconds start,
                                       uint64_t done) noexcept;
@@ -230,6 +236,7 @@ class Executor final : public Object {
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
   std::atomic<bool> ticking_{false};    // there is a ticker
+  std::atomic<unsigned> busy_jobs_{0};  // those that may not begin something else
   std::atomic<unsigned> lingering_{0};  // Runner::lingering
   SeatSet awake_;                       // the seats of those
   // One of those who linger is about to fetch a stream.

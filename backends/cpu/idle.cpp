@@ -176,8 +176,7 @@ void Executor::wake(Worker* worker) noexcept {
 }
 
 bool Executor::isAnyIdle() const noexcept {
-  return idle_workers_.load(std::memory_order_relaxed) != 0 ||
-         lingering_.load(std::memory_order_relaxed) != 0;
+  return idle_workers_.load(std::memory_order_relaxed) != 0 || lingererComes();
 }
 
 // For a participant. Wake-ups spread like a tree: on a big machine the owner's own would take too

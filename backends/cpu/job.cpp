@@ -18,6 +18,7 @@ uint32_t Job::begin(bool launch, StreamCore& stream, port::Operation& operation,
   ends_left_.store(2, std::memory_order_relaxed);
   launch_ = launch;
   stream_.store(&stream, std::memory_order_relaxed);
+  stack_bytes_.store(launch ? frame.stackBytes() : 0, std::memory_order_relaxed);
   in_order_ = stream.order == port::Order::in_order;
   operation_ = &operation;
   start_ = start;
@@ -36,9 +37,10 @@ std::optional<uint32_t> Job::turn() const noexcept {
   return state & 1 ? std::nullopt : std::optional(uint32_t(state >> 1));
 }
 
-std::optional<uint32_t> Job::turnOf(const StreamCore& stream) const noexcept {
+std::optional<uint32_t> Job::turnFor(const StreamCore& stream) const noexcept {
   const auto before = turn();
-  const bool is = before && stream_.load(std::memory_order_acquire) == &stream;
+  const bool is = before && stream_.load(std::memory_order_acquire) == &stream &&
+                  isForGuests(stack_bytes_.load(std::memory_order_acquire));
   return is && turn() == before ? before : std::nullopt;
 }
 
@@ -99,21 +101,22 @@ void Job::run(const Shares::Piece& piece, Runner& runner) noexcept {
   });
   // All participants would write it at once.
   const port::Nanoseconds elapsed = now() - start;
-  if (elapsed > brief_ns || ++runner.brief_pieces % 8 == 0)
+  if (elapsed > brief_ns || ++runner.brief_pieces % 7 == 0)
     frame.timing().record(elapsed, piece.size() * frame.itemsPerGroup());
   if (status != 0) status_.store(status, std::memory_order_relaxed);
 }
 
 void Job::finish(uint32_t turn, Runner& runner) noexcept {
-  // The stream of an unordered operation may be gone by now. That of an in-order one goes on on
-  // this thread.
-  if (in_order_) stream()->fetchNext();
+  // That of an unordered operation will be gone. An in-order one goes on on this thread.
+  StreamCore* const next = in_order_ ? stream() : nullptr;
+  Executor& executor = executor_;
+  if (next) next->fetchNext();
   runner.ends = runner.executor && !runner.spare;
   operation_->finished(status_.load(std::memory_order_relaxed), start_, now());
-  if (in_order_) executor_.resume(*stream());
-  runner.ends = false;
   close(turn);
-  executor_.letGo(*this);
+  executor.letGo(*this);  // then it may begin something else
+  if (next) executor.resume(*next);
+  runner.ends = false;
 }
 
 }  // namespace weft::cpu

@@ -45,10 +45,11 @@ class Job {
   // them it does not throw. Returns the turn.
   uint32_t begin(bool launch, StreamCore& stream, port::Operation& operation,
                  port::Nanoseconds start, const Cut& cut, std::span<const NodeGroups> owned);
-  // The turn, while there may be something to start, and of that stream's operation. Any job may be
-  // asked at any time.
+  // The turn, while there may be something to start. For an application thread that waits for the
+  // stream: where it is of an operation of that, and the thread has the stack for it. Any job may
+  // be asked at any time.
   std::optional<uint32_t> turn() const noexcept;
-  std::optional<uint32_t> turnOf(const StreamCore& stream) const noexcept;
+  std::optional<uint32_t> turnFor(const StreamCore& stream) const noexcept;
   // Is something for that seat in the present turn?
   bool isFor(size_t seat) const noexcept { return shares_.isTaker(seat); }
   // Runs pieces of that turn on the calling thread, which sits at `seat`, until none is left to
@@ -80,6 +81,7 @@ class Job {
   // The turn and, in the lowest bit, whether it is closed: nothing is left to start.
   alignas(128) std::atomic<uint64_t> state_{1};
   std::atomic<StreamCore*> stream_{nullptr};
+  std::atomic<size_t> stack_bytes_{0};
   bool launch_ = false;
   bool in_order_ = false;
   bool chained_ = false;

@@ -27,6 +27,7 @@ class LaunchFrame {
   uint64_t groups() const { return head_.slice.count(); }
   uint64_t itemsPerGroup() const { return head_.items_per_group; }
   KernelTiming& timing() const { return head_.kernel->timing; }
+  size_t stackBytes() const { return head_.kernel->info.stack_bytes; }
 
   // Runs the groups with linear indices [begin, end) within the slice, x fastest. Thread-safe.
   port::OperationStatus run(uint64_t begin, uint64_t end, Scratch& scratch) const noexcept;

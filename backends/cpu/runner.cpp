@@ -86,6 +86,10 @@ bool isBoundWithin(const cpu_set_t& pus) noexcept {
   return fitness.isWithin(pus);
 }
 
-bool stackHolds(size_t bytes) noexcept { return Fitness::current().stackHolds(bytes); }
+bool isForGuests(size_t stack_bytes) noexcept {
+  // And so much for all else.
+  constexpr size_t own_bytes = size_t(256) << 10;
+  return stack_bytes < own_bytes && Fitness::current().stackHolds(stack_bytes + own_bytes);
+}
 
 }  // namespace weft::cpu

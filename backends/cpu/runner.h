@@ -48,7 +48,7 @@ struct Runner {
 
 // Does the calling thread run on these PUs only? Its affinity is cached.
 bool isBoundWithin(const cpu_set_t& pus) noexcept;
-// Is that much of the calling thread's stack left?
-bool stackHolds(size_t bytes) noexcept;
+// May an application thread run kernels that take so much of its stack?
+bool isForGuests(size_t stack_bytes) noexcept;
 
 }  // namespace weft::cpu

@@ -14,8 +14,7 @@ constexpr long patience_ns = 30'000'000;
 Executor::Worker* Executor::postWatchman(Shared& shared) noexcept {
   // A searcher takes one stream.
   const bool served = shared.searcher && shared.first == shared.last;
-  const bool needed = shared.first && shared.sleepers.empty() && !served &&
-                      lingering_.load(std::memory_order_relaxed) == 0;
+  const bool needed = shared.first && shared.sleepers.empty() && !served && !lingererComes();
   if (!needed || shared.watchman || shared.spares.empty() || shared.stop) return nullptr;
   shared.watchman = shared.spares.back();
   shared.spares.pop_back();

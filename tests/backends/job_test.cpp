@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "backends/cpu/device.h"
@@ -161,7 +162,44 @@ TEST_P(Jobs, EveryGroupRunsOnceInLaunchAfterLaunch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Units, Jobs, testing::Values(2, 5, 24));
+// The last one of many brief launches waits for another stream's operation, in threads that had
+// stayed awake for it.
+TEST_P(Jobs, WhatWasBriefBeforeHoldsUpNobody) {
+  const std::string description = "core:" + std::to_string(GetParam()) + " pu:1";
+  const auto machine = cpu::Topology::synthetic(description.c_str());
+  const auto device = std::make_shared<cpu::Device>(machine, machine->units(), cpu::Settings());
+  const auto module = device->load(testImage(device->target()));
+  constexpr size_t bytes = 64 + 1024 * 8;
+  const auto memory = device->allocate(bytes, 64);
+  const auto chain = device->createStream(port::Order::in_order);
+  const auto other = device->createStream(port::Order::in_order);
+  const uint64_t groups = 20u * unsigned(GetParam());
+  for (int round = 0; round < 5; ++round) {
+    std::fill_n(memory->host(), bytes, std::byte{0});
+    TestLaunch brief(*module, kernelIndex("until_flag"), groups);
+    brief.value(2'000).memory(memory.get()).memory(memory.get(), 64);
+    TestLaunch endless(*module, kernelIndex("until_flag"), groups);
+    endless.value(1'000'000'000'000).memory(memory.get()).memory(memory.get(), 64);
+    std::vector<std::unique_ptr<TestOperation>> operations;
+    for (int i = 0; i < 200; ++i) {
+      operations.push_back(std::make_unique<TestOperation>(brief.whole()));
+      chain->submit(*operations.back());
+    }
+    TestOperation last(endless.whole());
+    chain->submit(last);
+    ASSERT_TRUE(operations.back()->wait());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    TestLaunch tiny(*module, kernelIndex("empty"), 1);
+    TestOperation quick(tiny.whole());
+    other->submit(quick);
+    EXPECT_TRUE(quick.wait(std::chrono::seconds(20)));
+    std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(memory->host())).store(1);
+    ASSERT_TRUE(last.wait());
+    ASSERT_TRUE(quick.wait());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Units, Jobs, testing::Values(2, 3, 5, 24));
 
 }  // namespace
 }  // namespace weft::test
