@@ -175,7 +175,12 @@ std::array<size_t, 3> suggestLocalSize(const Queue& queue, const Kernel& kernel,
 
 Ref<Event> enqueueLaunch(Queue& queue, Kernel& kernel, const NDRange& range, WaitList waits,
                          cl_command_type type) {
-  return enqueueWork(queue, type, LaunchWork::check(queue, kernel, range), waits);
+  LaunchWork launch = LaunchWork::check(queue, kernel, range);
+  // Here rather than when the device comes to it: loading code takes the dynamic loader's lock, and
+  // this thread may hold that, in an initialiser of a library, and wait for the device.
+  require(launch.kernel->module().prepare(launch.kernel->index), CL_OUT_OF_RESOURCES,
+          "the kernel's code could not be made");
+  return enqueueWork(queue, type, std::move(launch), waits);
 }
 
 Ref<Event> enqueueWork(Queue& queue, cl_command_type type, LaunchWork&& launch, WaitList waits) {

@@ -70,13 +70,17 @@ port::CpuKernelEntry Module::makeEntry(uint32_t kernel) noexcept try {
   };
   {
     std::vector<std::jthread> others;
-    for (size_t i = 1; i < parts.size(); ++i) others.emplace_back(make, i);
+    try {
+      for (size_t i = 1; i < parts.size(); ++i) others.emplace_back(make, i);
+    } catch (const std::exception&) {  // no threads for those: they were not asked for
+    }
     make(0);
   }
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const auto image = results[i].ok ? readImage(results[i].image) : std::nullopt;
-    if (image) add(image->payload, kernelsOf(parts[i]));
-  }
+  for (size_t i = 0; i < parts.size(); ++i) try {
+      const auto image = results[i].ok ? readImage(results[i].image) : std::nullopt;
+      if (image) add(image->payload, kernelsOf(parts[i]));
+    } catch (const std::exception&) {  // it has none, and is asked for again
+    }
   return entry.load(std::memory_order_relaxed);
 } catch (const std::exception&) {
   return nullptr;

@@ -60,6 +60,7 @@ class Module final : public port::Module {
     const auto made = kernels_[index]->entry.load(std::memory_order_acquire);
     return made || !later_ ? made : makeEntry(index);
   }
+  bool prepare(uint32_t kernel) noexcept override { return entry(kernel) != nullptr; }
   // The index of the kernel with that entry.
   std::optional<uint32_t> find(const void* entry) const noexcept;
 

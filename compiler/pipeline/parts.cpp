@@ -17,6 +17,8 @@ using llvm::Value;
 // Instructions of a part, unless a kernel alone has more. Making a part costs some milliseconds
 // besides what its code costs.
 constexpr size_t part_instructions = 2'000;
+// What copies of the program's constants may take in all parts.
+constexpr uint64_t most_copied_bytes = uint64_t{1} << 20;
 
 bool isList(const GlobalVariable& variable) { return variable.hasAppendingLinkage(); }
 
@@ -111,6 +113,15 @@ size_t addWithUses(Values& values, const llvm::GlobalValue* value) {
   return instructions;
 }
 
+// Each part that uses one has a copy.
+uint64_t bytesOfConstants(const llvm::Module& module) {
+  uint64_t bytes = 0;
+  for (const GlobalVariable& variable : module.globals())
+    if (!variable.use_empty() && !isList(variable))
+      bytes += module.getDataLayout().getTypeAllocSize(variable.getValueType());
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<Part> partsOf(const llvm::Module& module) {
@@ -128,6 +139,10 @@ std::vector<Part> partsOf(const llvm::Module& module) {
     parts.back().push_back(&function);
     size += own;
   }
+  if (parts.size() * bytesOfConstants(module) <= most_copied_bytes) return parts;
+  for (auto part = std::next(parts.begin()); part != parts.end(); ++part)
+    parts.front().insert(parts.front().end(), part->begin(), part->end());
+  parts.resize(1);
   return parts;
 }
 

@@ -48,6 +48,9 @@ void limit(int resource, uint64_t value) {
 
 void applyLimits(const Limits& limits) {
   limit(RLIMIT_CORE, 0);
+  // A link has a file for each part of a program.
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) limit(RLIMIT_NOFILE, files.rlim_max);
   // The wall clock is the server's; this ends a child whose server cannot act.
   limit(RLIMIT_CPU, limits.seconds + 5);
   if (!shadow_memory)

@@ -49,6 +49,9 @@ class Module {
   virtual ~Module() = default;
   // The most work-items in a group of this kernel; 0 when there is no limit but the device's.
   virtual size_t maxWorkGroupSize(uint32_t kernel) const { return (void)kernel, 0; }
+  // Makes what launches of the kernel need and was left for later, or the device does when it comes
+  // to one. False when that failed. May take seconds. Thread-safe.
+  virtual bool prepare(uint32_t kernel) noexcept { return (void)kernel, true; }
 };
 
 struct LaunchArgument {
