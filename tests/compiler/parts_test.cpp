@@ -86,6 +86,19 @@ TEST_F(PartsTest, AddressesThatMeetAreOfOneConstant) {
   EXPECT_EQ(first, last);
 }
 
+// With a little arithmetic, or there would be one part anyway.
+TEST_F(PartsTest, LargeConstantsAreNotCopied) {
+  constexpr size_t bytes = 256 << 10;
+  std::string table = "constant int table[" + std::to_string(bytes / 4) + "] = {1";
+  for (size_t i = 1; i < bytes / 4; ++i) table += ',' + std::to_string(i % 1000);
+  std::string body;
+  for (int i = 0; i < 40; ++i)
+    body += "  p[i] += table[p[i] * 7 + n & " + std::to_string(bytes / 4 - 1) + "];\n";
+  const auto result = build(weft::program(table + "};\n", body), "-cl-std=CL3.0");
+  ASSERT_TRUE(result.ok) << result.log;
+  EXPECT_LT(result.image.size(), 4 * bytes);
+}
+
 TEST_F(PartsTest, ErrorsAreThoseOfOneProcess) {
   const auto result = build(weft::program("int missing(int);\n", "  p[i] = missing(l[i]);\n"));
   EXPECT_FALSE(result.ok);
