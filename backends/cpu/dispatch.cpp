@@ -391,12 +391,24 @@ Job* Executor::newJob() noexcept try {
 // The job has begun.
 void Executor::runJob(Job& job, uint32_t turn, Runner& runner) noexcept {
   setHot(runner, false);
+  Worker *woken = nullptr, *watchman = nullptr;
   shared_.with([&](Shared& shared) {
     // Those who remember the job from another turn may have been faster.
-    if (job.turn() != turn) return;
-    shared.jobs.push_back(&job);
-    countJobs(shared);
+    if (job.turn() == turn) {
+      shared.jobs.push_back(&job);
+      countJobs(shared);
+    }
+    // What was left to those who linger, who may have come here instead.
+    if (!shared.first) return;
+    if (!shared.searcher) {
+      woken = pickSleeper(shared);
+      shared.searcher = woken;
+      if (woken) countIdle(shared);
+    }
+    watchman = postWatchman(shared);
   });
+  wake(woken);
+  wakeSpare(watchman);
   takePart(job, turn, runner);
 }
 
