@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/dynamic_loader.h"
 #include "core/error.h"
 
 namespace weft::cpu {
@@ -56,10 +57,7 @@ std::string uniquePath(int fd) {
 
 void* openLibrary(const std::string& path, std::string& error) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char* message = dlerror();
-    error = message ? message : "dlopen failed";
-  }
+  if (!library) error = takeLoaderError();
   return library;
 }
 
@@ -110,6 +108,6 @@ Library::Library(std::span<const std::byte> payload) {
 
 Library::~Library() { dlclose(handle_); }
 
-void* Library::find(const char* symbol) const noexcept { return dlsym(handle_, symbol); }
+void* Library::find(const char* symbol) const noexcept { return findSymbol(handle_, symbol); }
 
 }  // namespace weft::cpu

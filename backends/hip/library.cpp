@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/hip/provider.h"
+#include "core/dynamic_loader.h"
 
 namespace weft::hip {
 
@@ -16,9 +17,9 @@ Library Library::open(std::span<const std::string> names) {
       return library;
     }
     // The first message that is about more than absence is the one worth telling.
-    const char* const message = dlerror();
-    const bool absent = !message || std::string_view(message).starts_with(name + ": cannot open");
-    if (library.error_.empty() && !absent) library.error_ = message;
+    std::string error = takeLoaderError();
+    const bool absent = error.starts_with(name + ": cannot open");
+    if (library.error_.empty() && !absent) library.error_ = std::move(error);
   }
   if (library.error_.empty()) {
     library.error_ = "not found:";
@@ -27,7 +28,7 @@ Library Library::open(std::span<const std::string> names) {
   return library;
 }
 
-void* Library::find(const char* symbol) const { return dlsym(handle_, symbol); }
+void* Library::find(const char* symbol) const { return findSymbol(handle_, symbol); }
 
 const char* Library::resolve(std::span<const Symbol> symbols, void* table) const {
   for (const Symbol& symbol : symbols) {

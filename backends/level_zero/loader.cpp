@@ -5,6 +5,7 @@
 #include <map>
 
 #include "backends/level_zero/api.h"
+#include "core/dynamic_loader.h"
 #include "core/guarded.h"
 
 namespace weft::level_zero {
@@ -23,7 +24,7 @@ constexpr Symbol symbols[] = {
 // The name of the first symbol that the library lacks, or nullptr.
 const char* resolve(void* library, Api& api) {
   for (const Symbol& symbol : symbols) {
-    void* const address = dlsym(library, symbol.name);
+    void* const address = findSymbol(library, symbol.name);
     if (!address) return symbol.name;
     std::memcpy(reinterpret_cast<std::byte*>(&api) + symbol.offset, &address, sizeof address);
   }
@@ -39,9 +40,8 @@ const Api* openLoader(const std::string& library, std::vector<port::Diagnostic>&
   };
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
-    const char* const message = dlerror();
-    const bool absent = !message || std::strncmp(message, library.c_str(), library.size()) == 0;
-    return fail(absent ? "not found" : message);
+    const std::string error = takeLoaderError();
+    return fail(error.starts_with(library) ? "not found" : error);
   }
   static Guarded<std::map<std::string, Api>> tables;
   auto locked = tables.lock();

@@ -12,6 +12,7 @@
 #include "compiler/client/location.h"
 #include "compiler/client/spawn.h"
 #include "compiler/server/library.h"
+#include "core/dynamic_loader.h"
 
 namespace weft::compiler {
 namespace {
@@ -122,8 +123,9 @@ Connection::Attempt Connection::askDaemon(const port::Bytes& job, Answer& answer
 Answer Connection::askLibrary(const port::Bytes& job) {
   if (library_.empty()) return failure("the compiler is not installed");
   void* library = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return failure(std::string("cannot load the compiler: ") + dlerror());
-  auto run = reinterpret_cast<decltype(&weft_compiler_run)>(dlsym(library, "weft_compiler_run"));
+  if (!library) return failure("cannot load the compiler: " + takeLoaderError());
+  auto run =
+      reinterpret_cast<decltype(&weft_compiler_run)>(findSymbol(library, "weft_compiler_run"));
   if (!run) return failure("the compiler's library is not ours: " + library_);
   Answer answer = failure("the compiler gave no answer");
   const auto deliver = [](void* user, const void* bytes, size_t size) {
