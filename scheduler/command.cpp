@@ -265,9 +265,12 @@ void Command::report(cl_int status, const char* why) const noexcept {
     std::string message =
         what() + " on " + device_->capabilities().name + " failed with " + std::to_string(status);
     if (*why) message.append(": ").append(why);
-    callbackThread(context()).post(
-        [context = Ref<Context>(&context()), text = std::move(message)] { context->report(text); });
-  } catch (const std::bad_alloc&) {  // nobody can be told
+    Callbacks& callbacks = callbacksOf(context());
+    callbacks.start();
+    callbacks.post(
+        [context = Ref<Context>(&context()), text = std::move(message)] { context->report(text); },
+        Callbacks::At::elsewhere);
+  } catch (const std::exception&) {  // nobody can be told
   }
 }
 

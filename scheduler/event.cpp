@@ -7,7 +7,7 @@
 #include "core/reaper.h"
 #include "core/thread_local.h"
 #include "profiling/clock.h"
-#include "scheduler/callback_thread.h"
+#include "scheduler/callbacks.h"
 #include "scheduler/queue.h"
 #include "scheduler/state.h"
 #include "scheduler/step.h"
@@ -260,20 +260,24 @@ cl_int Event::wait(Scope scope) {
   return status();
 }
 
-Event::Callbacks& Event::callbacks() {
-  if (Callbacks* const made = callbacks_.load(std::memory_order_acquire)) return *made;
-  auto fresh = std::make_unique<Callbacks>();
-  Callbacks* found = nullptr;
+Event::CallbackList& Event::callbacks() {
+  if (CallbackList* const made = callbacks_.load(std::memory_order_acquire)) return *made;
+  auto fresh = std::make_unique<CallbackList>();
+  CallbackList* found = nullptr;
   if (callbacks_.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel))
     return *fresh.release();
   return *found;
 }
 
 void Event::addCallback(cl_int state, Callback callback, void* user) {
+  callbacksOf(*context_).start();
   callbacks().with([&](auto& list) { list.push_back({state, callback, user}); });
   has_callbacks_.store(true, std::memory_order_seq_cst);
   const cl_int now = status_.load(std::memory_order_seq_cst);
-  if (now <= state) fireCallbacks(now);
+  if (now <= state)
+    fireCallbacks(now);
+  else
+    poll();  // who wants to be called back is not about to wait
 }
 
 void Event::fireCallbacks(cl_int status) noexcept {
@@ -290,9 +294,12 @@ void Event::fireCallbacks(cl_int status) noexcept {
     // "If the callback is called as the result of the command being abnormally terminated, the
     // status is a negative value"; otherwise it is the state that was asked for.
     const cl_int reported = status < 0 ? status : entry.state;
-    callbackThread(*context_).post([event = Ref<Event>(this), entry, reported] {
-      entry.callback(event->handle(), reported, entry.user);
-    });
+    const auto at = status <= CL_COMPLETE ? Callbacks::At::command_end : Callbacks::At::elsewhere;
+    callbacksOf(*context_).post(
+        [event = Ref<Event>(this), entry, reported] {
+          entry.callback(event->handle(), reported, entry.user);
+        },
+        at);
   }
 }
 

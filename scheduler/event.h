@@ -146,7 +146,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
     Callback callback;
     void* user;
   };
-  using Callbacks = Guarded<std::vector<CallbackEntry>>;
+  using CallbackList = Guarded<std::vector<CallbackEntry>>;
   static constexpr size_t inline_edges = 3;
   static constexpr size_t usual_bytes = 768;  // a launch's
   struct EdgeBlock : pool::Pooled {
@@ -155,7 +155,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
     std::unique_ptr<EdgeBlock> next;
   };
 
-  Callbacks& callbacks();
+  CallbackList& callbacks();
   static bool push(std::atomic<Edge*>& nodes, Edge& edge) noexcept;
   void fireCallbacks(cl_int status) noexcept;
   void wake() noexcept;
@@ -175,7 +175,7 @@ class Event : public HandleObject<_cl_event>, public pool::Pooled {
   cl_command_type type_;
   Context* context_;  // the queue keeps it, or this event does
   Ref<Queue> queue_;
-  std::atomic<Callbacks*> callbacks_{nullptr};  // made with the first one; few events have any
+  std::atomic<CallbackList*> callbacks_{nullptr};  // made with the first one; few events have any
 
  protected:
   EventTimes times_;

@@ -12,7 +12,7 @@
 #include "core/guarded.h"
 #include "partition/earliest_finish.h"
 #include "profiling/store.h"
-#include "scheduler/callback_thread.h"
+#include "scheduler/callbacks.h"
 #include "scheduler/context_state.h"
 #include "scheduler/device_memory.h"
 #include "scheduler/device_work.h"
@@ -49,7 +49,7 @@ class State final : public ContextState {
   static State& of(const Context& context) { return static_cast<State&>(context.state()); }
 
   Guarded<Tickets, BriefMutex>& tickets() { return tickets_; }
-  CallbackThread& callbacks() { return callbacks_; }
+  Callbacks& callbacks() { return callbacks_; }
   // Of the context. One whose last reference is gone stays until it is disposed of.
   Guarded<std::vector<Queue*>>& queues() { return queues_; }
   MemoryTraffic& memoryTraffic() { return memory_traffic_; }
@@ -102,7 +102,7 @@ class State final : public ContextState {
   PerDevice& find(const Device& device);
   static port::Stream& streamOf(LazyStream& stream, Device& device);
 
-  CallbackThread callbacks_;
+  Callbacks callbacks_;
   Guarded<Tickets, BriefMutex> tickets_;
   std::vector<std::unique_ptr<PerDevice>> devices_;
   bool needs_staging_ = false;
@@ -115,8 +115,6 @@ class State final : public ContextState {
   Guarded<std::map<Ends, profiling::PerformanceStore::Link>> links_;
 };
 
-inline CallbackThread& callbackThread(const Context& context) {
-  return State::of(context).callbacks();
-}
+inline Callbacks& callbacksOf(const Context& context) { return State::of(context).callbacks(); }
 
 }  // namespace weft

@@ -256,6 +256,7 @@ Executor::Task Executor::joinJob(StreamCore& stream) noexcept {
 }
 
 bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& runner) noexcept {
+  if (runner.errands.any()) runner.errands.decline();
   // Its children are those of no other kernel, and their end is the operation's.
   if (Family::isNeeded(operation)) {
     Family* const family = Family::take(*this, stream, operation);
@@ -285,6 +286,7 @@ bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& r
   }
   if (outcome.taken_over) return false;
   runner.ends = runner.executor && !runner.spare;
+  const Errands::Open errands(runner.ends ? &runner.errands : nullptr);
   operation.finished(outcome.status, start, outcome.end != 0 ? outcome.end : now());
   runner.ends = false;
   return true;

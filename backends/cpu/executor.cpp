@@ -129,6 +129,7 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
     stopLingering(worker.runner);
     return {.stream = kept};
   }
+  if (worker.runner.errands.any()) runErrand(worker.runner);
   if (worker.runner.lingers)
     if (const Task task = linger(worker); task.job) return task;
   worker.runner.lingers = false;
@@ -178,6 +179,15 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
       lock.native().lock();
     }
   }
+}
+
+// Nobody may count on the worker meanwhile.
+void Executor::runErrand(Runner& runner) noexcept {
+  stopLingering(runner);
+  setHot(runner, false);
+  if (ready_streams_.load(std::memory_order_relaxed) != 0) return runner.errands.decline();
+  runner.errands.run();
+  setKernelFloatState();
 }
 
 Executor::Task Executor::openJob(Shared& shared, const StreamCore* of) noexcept {

@@ -142,6 +142,7 @@ class Executor final : public Object {
   Task acquire(Worker& worker) noexcept;
   Task takeTask(Shared& shared) noexcept;
   Task linger(Worker& worker) noexcept;
+  void runErrand(Runner& runner) noexcept;
   static Task openJob(Shared& shared, const StreamCore* of) noexcept;
   void spin(port::Nanoseconds time) noexcept;
   bool isForUs() const noexcept;

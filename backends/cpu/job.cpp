@@ -112,6 +112,7 @@ void Job::finish(uint32_t turn, Runner& runner) noexcept {
   Executor& executor = executor_;
   if (next) next->fetchNext();
   runner.ends = runner.executor && !runner.spare;
+  const Errands::Open errands(runner.ends ? &runner.errands : nullptr);
   operation_->finished(status_.load(std::memory_order_relaxed), start_, now());
   close(turn);
   executor.letGo(*this);  // then it may begin something else

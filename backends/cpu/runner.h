@@ -8,6 +8,7 @@
 
 #include "backends/cpu/launch.h"
 #include "backends/cpu/scratch.h"
+#include "core/errand.h"
 
 namespace weft {
 struct EnqueuedCommand;
@@ -32,6 +33,7 @@ struct Runner {
   size_t seat = 0;               // a worker's
   Scratch scratch;
   LaunchFrame frame;
+  Errands errands;                  // what was left to a worker at the end of an operation
   EnqueuedCommand* held = nullptr;  // children that wait for the groups that the thread is running
 
   // The calling thread's; an application thread's is made on first use.
