@@ -29,6 +29,9 @@ constexpr double minimum_piece_ns = 10'000;
 constexpr double maximum_piece_ns = 200'000;
 constexpr uint64_t pieces_per_worker = 8;
 constexpr double bytes_per_ns = 8;
+// A thread's copy of what the threads of a launch write by atomics takes it a nanosecond or so a
+// byte to make and to combine, and should gain a multiple.
+constexpr double copy_ns_per_byte = 20;
 // How many tiny operations of one stream, or that each made the next one ready, run before other
 // streams have a turn.
 constexpr unsigned turn = 64;
@@ -341,6 +344,9 @@ std::optional<uint32_t> Executor::beginLaunch(Job& job, StreamCore& stream,
   const double ns = double(job.frame.groups() - done) / double(cut.piece) * cut.piece_ns;
   if (chained && ns <= awake * worth_waking_ns) cut.there = &awake_;
   cut.own = seatOf(runner);
+  size_t copied = 0;
+  for (const CombinedArgument& one : job.frame.combined()) copied += one.bytes;
+  cut.copies = copied != 0 && ns >= double(copied) * double(width()) * copy_ns_per_byte;
   return job.begin(true, stream, operation, start, cut,
                    ownedGroups(std::get<port::Launch>(operation.work)));
 } catch (...) {

@@ -1,5 +1,7 @@
 #include "backends/cpu/job.h"
 
+#include <array>
+
 #include "backends/cpu/clock.h"
 #include "backends/cpu/executor.h"
 #include "backends/cpu/stream.h"
@@ -11,6 +13,37 @@ namespace {
 constexpr port::Nanoseconds brief_ns = 10'000;
 
 }  // namespace
+
+// Of a launch whose participants have copies: what they made of those counts before their pieces
+// do. By seats, so that most participants have to tell once.
+class Job::Untold {
+ public:
+  bool isEmpty() const noexcept { return seats_ == 0; }
+  bool isFull() const noexcept { return seats_ == shares_.size(); }
+  void add(const Shares::Piece& piece) noexcept {
+    size_t i = 0;
+    while (i < seats_ && shares_[i].seat != piece.seat) ++i;
+    if (i == seats_) shares_[seats_++] = {piece.seat, 0};
+    shares_[i].items += piece.size();
+  }
+  // True for the last ones of the turn.
+  bool tell(Shares& shares) noexcept {
+    bool last = false;
+    while (seats_ != 0) {
+      const Share& share = shares_[--seats_];
+      last = shares.done(share.seat, share.items);
+    }
+    return last;
+  }
+
+ private:
+  struct Share {
+    size_t seat = 0;
+    uint64_t items = 0;
+  };
+  std::array<Share, 16> shares_;
+  size_t seats_ = 0;
+};
 
 uint32_t Job::begin(bool launch, StreamCore& stream, port::Operation& operation,
                     port::Nanoseconds start, const Cut& cut, std::span<const NodeGroups> owned) {
@@ -25,6 +58,7 @@ uint32_t Job::begin(bool launch, StreamCore& stream, port::Operation& operation,
   piece_ns_ = cut.piece_ns;
   expected_ns_ = cut.piece_ns * double(cut.end - cut.begin) / double(cut.piece);
   chained_ = cut.chained;
+  copies_ = cut.copies;
   const uint32_t turn = shares_.fill(cut.begin, cut.end, cut.piece, owned, [&](size_t seat) {
     return cut.there && (seat == cut.own || cut.there->contains(seat));
   });
@@ -47,7 +81,15 @@ std::optional<uint32_t> Job::turnFor(const StreamCore& stream) const noexcept {
 void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
   setKernelFloatState();
   Shares::Helped helped;
+  std::optional<OwnCopies> copies;
+  Untold untold;
   bool counted = false, any = false;
+  const auto tell = [&] {
+    copies->combine();
+    if (!untold.tell(shares_)) return false;
+    finish(turn, runner);
+    return true;
+  };
   for (;;) {
     auto piece = shares_.takeOwn(turn, seat);
     if (!piece && this->turn() == turn) piece = shares_.takeAnothers(turn, seat, helped);
@@ -63,15 +105,21 @@ void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
       counted = true;
       executor_.wakeHelpers(*this);
     }
-    run(*piece, runner);
+    if (!any && copies_)
+      copies.emplace(frame.combined(), frame.arguments(), runner.scratch.copies, seat);
+    run(*piece, runner, copies ? copies->arguments() : nullptr);
     any = true;
-    // Whatever follows may be another turn already.
-    if (shares_.done(piece->seat, piece->size())) {
+    // Whatever follows the last of them may be another turn already.
+    if (copies) {
+      untold.add(*piece);
+      if (untold.isFull() && tell()) break;
+    } else if (shares_.done(piece->seat, piece->size())) {
       finish(turn, runner);
       break;
     }
     if (runner.executor && executor_.wantsBack(*this)) break;
   }
+  if (!untold.isEmpty()) tell();
   if (counted) participants_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -89,7 +137,7 @@ double Job::close(uint32_t turn) noexcept {
   return 0;
 }
 
-void Job::run(const Shares::Piece& piece, Runner& runner) noexcept {
+void Job::run(const Shares::Piece& piece, Runner& runner, const void* const* arguments) noexcept {
   if (!launch_) {
     shares_.forEachRun(piece, [&](uint64_t from, uint64_t to) { transfer.run(from, to); });
     return;
@@ -97,7 +145,7 @@ void Job::run(const Shares::Piece& piece, Runner& runner) noexcept {
   const port::Nanoseconds start = now();
   port::OperationStatus status = 0;
   shares_.forEachRun(piece, [&](uint64_t from, uint64_t to) {
-    if (status == 0) status = frame.run(from, to, runner.scratch);
+    if (status == 0) status = frame.run(from, to, runner.scratch, arguments);
   });
   // All participants would write it at once.
   const port::Nanoseconds elapsed = now() - start;

@@ -33,6 +33,7 @@ class Job {
     const SeatSet* there = nullptr;
     size_t own = 0;
     bool chained = false;  // there was another one just before
+    bool copies = false;   // each participant works on OwnCopies
   };
 
   Job(Executor& executor, std::span<const Seat> seats) : executor_(executor), shares_(seats) {}
@@ -71,7 +72,10 @@ class Job {
   bool inOrder() const noexcept { return in_order_; }
 
  private:
-  void run(const Shares::Piece& piece, Runner& runner) noexcept;
+  // Pieces that a participant has run and not told of.
+  class Untold;
+
+  void run(const Shares::Piece& piece, Runner& runner, const void* const* arguments) noexcept;
   double close(uint32_t turn) noexcept;
   void finish(uint32_t turn, Runner& runner) noexcept;
 
@@ -85,6 +89,7 @@ class Job {
   bool launch_ = false;
   bool in_order_ = false;
   bool chained_ = false;
+  bool copies_ = false;
   double piece_ns_ = 0;
   double expected_ns_ = 0;
   port::Operation* operation_ = nullptr;

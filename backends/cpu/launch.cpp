@@ -107,6 +107,8 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
       arguments_[i] = argument.value;
     }
   }
+  combined_.clear();
+  if (kernel->combines) findCombinedArguments(launch, info, combined_);
   head_.local_bytes = local_bytes;
   record.local_bytes = uint32_t(std::min(local_bytes, scratch_limit));
   const bool fits = local_bytes <= scratch_limit && head_.context_bytes <= scratch_limit &&
@@ -122,6 +124,7 @@ void LaunchFrame::assign(const LaunchFrame& other) {
   renew(&head_, &other.head_, sizeof head_);
   renew(slots_.data(), other.slots_.data(), count * sizeof(Slot));
   renew(images_.data(), other.images_.data(), images_.size() * sizeof(port::CpuImage));
+  if (!combined_.empty() || !other.combined_.empty()) combined_ = other.combined_;
   size_t image = 0;
   for (size_t i = 0; i < count; ++i) {
     const void* value = other.arguments_[i];
@@ -144,14 +147,14 @@ void LaunchFrame::fetch() const noexcept {
   lines(images_.data(), images_.size() * sizeof(port::CpuImage));
 }
 
-port::OperationStatus LaunchFrame::run(uint64_t begin, uint64_t end,
-                                       Scratch& scratch) const noexcept {
+port::OperationStatus LaunchFrame::run(uint64_t begin, uint64_t end, Scratch& scratch,
+                                       const void* const* arguments) const noexcept {
   const port::LaunchRecord& record = head_.record;
   std::byte* local = scratch.local.reserve(head_.local_bytes);
   std::byte* context = head_.context_bytes ? scratch.context.reserve(head_.context_bytes) : nullptr;
   if (!local || (head_.context_bytes && !context)) return CL_OUT_OF_RESOURCES;
   forEachBox(head_.slice, begin, end, [&](const port::GroupBox& box) {
-    head_.entry(arguments_.data(), &record, &box, local, context);
+    head_.entry(arguments ? arguments : arguments_.data(), &record, &box, local, context);
   });
   if (record.services->device_queue) Family::groupsEnded(*record.services);
   return CL_SUCCESS;

@@ -2,6 +2,7 @@
 // any thread.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "backends/cpu/module.h"
@@ -28,9 +29,14 @@ class LaunchFrame {
   uint64_t itemsPerGroup() const { return head_.items_per_group; }
   KernelTiming& timing() const { return head_.kernel->timing; }
   size_t stackBytes() const { return head_.kernel->info.stack_bytes; }
+  // The arguments as the kernel takes them, and those of which threads may have copies.
+  std::span<const void* const> arguments() const { return arguments_; }
+  std::span<const CombinedArgument> combined() const { return combined_; }
 
-  // Runs the groups with linear indices [begin, end) within the slice, x fastest. Thread-safe.
-  port::OperationStatus run(uint64_t begin, uint64_t end, Scratch& scratch) const noexcept;
+  // Runs the groups with linear indices [begin, end) within the slice, x fastest; with the launch's
+  // arguments where `arguments` is null. Thread-safe.
+  port::OperationStatus run(uint64_t begin, uint64_t end, Scratch& scratch,
+                            const void* const* arguments = nullptr) const noexcept;
 
  private:
   struct alignas(pool::line_bytes) Head {
@@ -51,6 +57,7 @@ class LaunchFrame {
   std::vector<const void*> arguments_;
   std::vector<Slot> slots_;
   std::vector<port::CpuImage> images_;
+  std::vector<CombinedArgument> combined_;
 };
 
 }  // namespace weft::cpu

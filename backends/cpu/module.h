@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cpu/library.h"
+#include "backends/cpu/own_copies.h"
 #include "core/deferred_code.h"
 #include "core/pool.h"
 #include "core/ports/code_maker.h"
@@ -31,9 +32,10 @@ class KernelTiming {
 
 class Kernel {
  public:
-  explicit Kernel(KernelInfo info) : info(std::move(info)) {}
+  explicit Kernel(KernelInfo of) : info(std::move(of)), combines(hasCombinedArguments(info)) {}
 
   const KernelInfo info;
+  const bool combines;
   std::atomic<port::CpuKernelEntry> entry{nullptr};  // null: its code was left for later
   // Others read what is above while this is written.
   alignas(pool::line_bytes) KernelTiming timing;

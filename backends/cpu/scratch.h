@@ -31,6 +31,7 @@ class ScratchBlock {
 struct Scratch {
   ScratchBlock local;
   ScratchBlock context;
+  ScratchBlock copies;  // OwnCopies
 };
 
 // Puts the calling thread into the state kernels are compiled for: round to nearest, denormals on,
