@@ -100,7 +100,7 @@ class SplitLaunch final : public Command, public PartedCommand {
   }
   // Somebody waits for its end, or for those of its parts, as what is not submitted ahead does.
   bool endIsWanted() const override { return !ahead_ || Command::endIsWanted(); }
-  // A part was, or never will be.
+  // A part was. Where one never is, followers have the end of all to wait for.
   void submitted() noexcept {
     if (unsubmitted_.fetch_sub(1, std::memory_order_acq_rel) == 1) letFollowersGo();
   }
@@ -211,10 +211,7 @@ void Part::forgetLoad() noexcept {
 void Part::finalize(cl_int status) noexcept {
   forgetLoad();
   LaunchCommand::finalize(status);
-  if (submitted_)
-    whole_->noteChange();
-  else
-    whole_->submitted();
+  if (submitted_) whole_->noteChange();
   copies_.clear();
   whole_->ended(member_, slice_, status, times_.started.load(std::memory_order_relaxed),
                 times_.ended.load(std::memory_order_relaxed), division_);
@@ -294,6 +291,7 @@ bool SplitLaunch::runAhead(State& state, Part* parts) noexcept {
     return earlier.empty();
   } catch (const std::bad_alloc&) {  // without the order they must not run
     state.failure = CL_OUT_OF_HOST_MEMORY;
+    state.parts.clear();
     for (Part* part = parts; part; part = part->following) part->cancel();
     return false;
   }
@@ -305,11 +303,12 @@ bool SplitLaunch::runAhead(State& state, Part* parts) noexcept {
 void SplitLaunch::order(State& state, const std::vector<Predecessor>& earlier) {
   state.wide = state.parts.size() == queue()->device().members().size();
   for (const auto& [command, carries_failure] : earlier) {
-    if (!command->hasParts()) {
+    State before;
+    if (command->hasParts()) before = *static_cast<SplitLaunch&>(*command).state_.lock();
+    if (before.parts.empty()) {
       for (const Ref<Part>& part : state.parts) part->follow(*command, carries_failure);
       continue;
     }
-    const State before = *static_cast<SplitLaunch&>(*command).state_.lock();
     const bool each = carries_failure || !(state.wide && before.wide);
     for (const Ref<Part>& part : state.parts)
       for (const Ref<Part>& other : before.parts)
