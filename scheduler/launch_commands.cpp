@@ -136,7 +136,7 @@ bool LaunchCommand::ranDespite(cl_int status) const {
 
 void LaunchCommand::finalize(cl_int) noexcept {
   launch_.drop();
-  arguments_ = {};
+  LaunchArguments().swap(arguments_);  // with its memory, before the event is released
   moved_ = nullptr;
 }
 

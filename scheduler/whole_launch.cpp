@@ -230,7 +230,7 @@ void WholeLaunch::forgetLoad() noexcept {
 void WholeLaunch::finalize(cl_int status) noexcept {
   forgetLoad();
   if (status == CL_COMPLETE) learn();
-  touched_ = {};
+  AccessList().swap(touched_);
   LaunchCommand::finalize(status);
 }
 
