@@ -14,33 +14,36 @@
 namespace weft {
 namespace {
 
-// A brief call earns one credit, and a longer one, such as one that waits or that starts a thread
-// (which would be bound as the worker is), costs some.
-constexpr uint64_t brief_ns = 10'000;
-constexpr unsigned most_credits = 16, needed_credits = 8, cost_of_long = 8;
+// A brief call earns one credit. A longer one, such as one that waits, costs some, and a long one
+// all of them.
+constexpr uint64_t brief_ns = 10'000, long_ns = 100'000;
+constexpr unsigned most_credits = 16, needed_credits = 8, cost_of_longer = 8;
 
 }  // namespace
 
 class Callbacks::Queue final : public Errand, public std::enable_shared_from_this<Queue> {
  public:
   std::mutex mutex;
-  bool stop = false;  // under it
+  bool stop = false;  // under it; not while there are calls, each of which keeps the context
 
   // Under the mutex: true when the thread is to be told.
   bool push(std::function<void()> call, At at) {
     calls_.push_back(std::move(call));
-    if (!with_worker_ && at == At::command_end && credits_ >= needed_credits)
-      with_worker_ = Errands::leave(*this);
-    return !with_worker_;
+    if (caller_ != Caller::none) return false;
+    if (at != At::command_end || credits_ < needed_credits || !Errands::leave(*this)) return true;
+    caller_ = Caller::worker;
+    return false;
   }
   void tellThread() { changed_.notify_one(); }
 
   void serve() {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed_.wait(lock, [&] { return stop || (!with_worker_ && !calls_.empty()); });
+      changed_.wait(lock, [&] { return stop || (caller_ == Caller::none && !calls_.empty()); });
       if (calls_.empty()) return;
+      caller_ = Caller::thread;
       callNext(lock, [](auto& call) { call = nullptr; });
+      caller_ = Caller::none;
     }
   }
 
@@ -62,6 +65,9 @@ class Callbacks::Queue final : public Errand, public std::enable_shared_from_thi
   }
 
  private:
+  // Who makes calls, or is about to, and will look for more.
+  enum class Caller : uint8_t { none, thread, worker };
+
   // What a call holds may be the last reference to the context, and so to all of this.
   template <class End>
   void callNext(std::unique_lock<std::mutex>& lock, const End& end) {
@@ -70,17 +76,17 @@ class Callbacks::Queue final : public Errand, public std::enable_shared_from_thi
     lock.unlock();
     const uint64_t begin = profiling::now();
     call();
-    const bool brief = profiling::now() - begin < brief_ns;
+    const uint64_t taken = profiling::now() - begin;
     end(call);
     lock.lock();
-    if (brief)
+    if (taken < brief_ns)
       credits_ = std::min(credits_ + 1, most_credits);
     else
-      credits_ -= std::min(credits_, cost_of_long);
+      credits_ -= taken < long_ns ? std::min(credits_, cost_of_longer) : credits_;
   }
 
   void handOver(std::unique_lock<std::mutex>& lock) {
-    with_worker_ = false;
+    caller_ = Caller::none;
     const bool any = !calls_.empty();
     lock.unlock();
     if (any) tellThread();
@@ -88,7 +94,7 @@ class Callbacks::Queue final : public Errand, public std::enable_shared_from_thi
 
   std::condition_variable changed_;
   std::deque<std::function<void()>> calls_;
-  bool with_worker_ = false;  // who runs it, or declines, soon
+  Caller caller_ = Caller::none;
   unsigned credits_ = 0;
 };
 

@@ -24,7 +24,7 @@ class Callbacks {
   void start();
   // Where is the calling thread that posts a call?
   enum class At : uint8_t {
-    command_end,  // at the end of a command, with little more to do
+    command_end,  // where a command has ended: if it is a worker's, it has little more to do
     elsewhere,
   };
   // Once it was started.

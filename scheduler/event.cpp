@@ -276,8 +276,8 @@ void Event::addCallback(cl_int state, Callback callback, void* user) {
   const cl_int now = status_.load(std::memory_order_seq_cst);
   if (now <= state)
     fireCallbacks(now);
-  else
-    poll();  // who wants to be called back is not about to wait
+  else if (queue_)
+    queue_->leave();  // who wants to be called back is not about to wait
 }
 
 void Event::fireCallbacks(cl_int status) noexcept {

@@ -107,6 +107,12 @@ void Queue::poll() noexcept {
   pollMembers();
 }
 
+void Queue::leave() noexcept {
+  stream_->leave();
+  for (const LazyStream& entry : member_streams_)
+    if (port::Stream* const made = entry.made()) made->leave();
+}
+
 void Queue::pollMembers() noexcept {
   for (size_t i = 0; i < member_streams_.size(); ++i) {
     if (port::Stream* const made = member_streams_[i].made()) made->poll();

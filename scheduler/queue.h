@@ -78,6 +78,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
   void flush();
   // Has ends told that can be told at once, on whichever device its commands are.
   void poll() noexcept;
+  void leave() noexcept;
   // The same on the members of its device alone: what it is made of runs in other streams, too.
   void pollMembers() noexcept;
   // Blocks until everything enqueued before the call has completed.

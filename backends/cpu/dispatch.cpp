@@ -289,7 +289,7 @@ bool Executor::execute(StreamCore& stream, port::Operation& operation, Runner& r
   }
   if (outcome.taken_over) return false;
   runner.ends = runner.executor && !runner.spare;
-  const Errands::Open errands(runner.ends ? &runner.errands : nullptr);
+  const Errands::Open errands(errandsOf(runner));
   operation.finished(outcome.status, start, outcome.end != 0 ? outcome.end : now());
   runner.ends = false;
   return true;
@@ -344,11 +344,12 @@ std::optional<uint32_t> Executor::beginLaunch(Job& job, StreamCore& stream,
   const double ns = double(job.frame.groups() - done) / double(cut.piece) * cut.piece_ns;
   if (chained && ns <= awake * worth_waking_ns) cut.there = &awake_;
   cut.own = seatOf(runner);
-  size_t copied = 0;
-  for (const CombinedArgument& one : job.frame.combined()) copied += one.bytes;
-  cut.copies = copied != 0 && ns >= double(copied) * double(width()) * copy_ns_per_byte;
-  return job.begin(true, stream, operation, start, cut,
-                   ownedGroups(std::get<port::Launch>(operation.work)));
+  const auto& launch = std::get<port::Launch>(operation.work);
+  if (job.frame.combines()) {
+    const size_t copied = findCombinedArguments(launch, job.frame.info(), job.combined);
+    cut.copies = copied != 0 && ns >= double(copied) * double(width()) * copy_ns_per_byte;
+  }
+  return job.begin(true, stream, operation, start, cut, ownedGroups(launch));
 } catch (...) {
   shared_.with([&](Shared& shared) { free(shared, job); });
   return std::nullopt;
@@ -422,6 +423,7 @@ void Executor::runJob(Job& job, uint32_t turn, Runner& runner) noexcept {
 
 void Executor::takePart(Job& job, uint32_t turn, Runner& runner) noexcept {
   ReleaseBatch::flush();
+  if (runner.loose) bind(runner);
   if (!runner.executor) welcomeGuest();
   job.takePart(turn, runner, seatOf(runner));
   runner.lingers = runner.executor && !runner.spare && mayShare();

@@ -25,6 +25,8 @@ Executor::Executor(Home home, const std::vector<Seat>& seats, bool binds,
     : home_(std::move(home)),
       capabilities_(capabilities),
       binds_(binds),
+      // What they start inherits where they may run, which for those of a part is too little.
+      runs_errands_(!binds || seats.size() == home_.topology->units().size()),
       seats_(seats),
       process_(getpid()),
       awake_(seats.size()) {
@@ -181,13 +183,24 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
   }
 }
 
-// Nobody may count on the worker meanwhile.
+// Nobody may count on the worker meanwhile: who makes a stream ready first counts it and then looks
+// for hot and lingering workers.
 void Executor::runErrand(Runner& runner) noexcept {
   stopLingering(runner);
   setHot(runner, false);
-  if (ready_streams_.load(std::memory_order_relaxed) != 0) return runner.errands.decline();
+  if (ready_streams_.load(std::memory_order_seq_cst) != 0) return runner.errands.decline();
+  // Threads and processes that it starts inherit that. To be bound again at once would take as long
+  // as the errand.
+  if (binds_ && !runner.loose) runner.loose = home_.topology->unbindThread();
+  in_errands_.fetch_add(1, std::memory_order_relaxed);
   runner.errands.run();
+  in_errands_.fetch_sub(1, std::memory_order_relaxed);
   setKernelFloatState();
+}
+
+void Executor::bind(Runner& runner) noexcept {
+  runner.loose = false;
+  home_.topology->bindThread(seats_[runner.seat].pu);
 }
 
 Executor::Task Executor::openJob(Shared& shared, const StreamCore* of) noexcept {
@@ -218,7 +231,7 @@ void Executor::setHot(Runner& runner, bool hot) noexcept {
   if (hot)
     hot_workers_.fetch_add(1, std::memory_order_relaxed);
   else
-    hot_workers_.fetch_sub(1, std::memory_order_relaxed);
+    hot_workers_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 void Executor::link(Shared& shared, StreamCore& stream) noexcept {
@@ -236,7 +249,7 @@ void Executor::unlink(Shared& shared, StreamCore& stream) noexcept {
 void Executor::append(Shared& shared, StreamCore& stream) noexcept {
   link(shared, stream);
   stream.queued.store(true, std::memory_order_relaxed);
-  ready_streams_.fetch_add(1, std::memory_order_relaxed);
+  ready_streams_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 void Executor::remove(Shared& shared, StreamCore& stream) noexcept {
@@ -280,7 +293,7 @@ void Executor::ready(StreamCore& stream) noexcept {
     auto shared = shared_.lock();
     append(*shared, stream);
     const bool soon =
-        (hot_workers_.load(std::memory_order_relaxed) != 0 && shared->ticker) || lingererComes();
+        (hot_workers_.load(std::memory_order_seq_cst) != 0 && shared->ticker) || lingererComes();
     if (!shared->searcher && !soon) {
       woken = pickSleeper(*shared);
       shared->searcher = woken;

@@ -21,7 +21,7 @@
 // Streams that wait while every worker is busy get a watchman: one of a few spare threads looks
 // after a while whether anything moved, and takes a stream if not. So an operation that waits for
 // another one of its device, or for ever, holds up nobody, not even where the device is a single
-// PU.
+// PU. A worker that is at an errand is busy, too, but then the watchman looks sooner.
 #pragma once
 
 #include <pthread.h>
@@ -73,6 +73,10 @@ class Executor final : public Object {
 
   // For families.
   const port::Capabilities& capabilities() const noexcept { return capabilities_; }
+  // Where errands may be left while an operation's end is told; null: nowhere.
+  Errands* errandsOf(Runner& runner) const noexcept {
+    return runner.ends && runs_errands_ ? &runner.errands : nullptr;
+  }
   // The operation of an in-order stream has finished; the stream goes on.
   void resume(StreamCore& stream) noexcept;
 
@@ -143,6 +147,7 @@ class Executor final : public Object {
   Task takeTask(Shared& shared) noexcept;
   Task linger(Worker& worker) noexcept;
   void runErrand(Runner& runner) noexcept;
+  void bind(Runner& runner) noexcept;
   static Task openJob(Shared& shared, const StreamCore* of) noexcept;
   void spin(port::Nanoseconds time) noexcept;
   bool isForUs() const noexcept;
@@ -195,7 +200,7 @@ class Executor final : public Object {
 
   double shareableNs() const noexcept;
   std::vector<NodeGroups> ownedGroups(const port::Launch& launch) const;
-  bool awaits() const noexcept { return lingering_.load(std::memory_order_relaxed) != 0; }
+  bool awaits() const noexcept { return lingering_.load(std::memory_order_seq_cst) != 0; }
   // Will one of those who linger come by streams? While a job is under way they may be at its
   // pieces, for however long.
   bool lingererComes() const noexcept {
@@ -219,6 +224,7 @@ class Executor final : public Object {
   alignas(pool::line_bytes) const Home home_;
   const port::Capabilities& capabilities_;
   const bool binds_;
+  const bool runs_errands_;
   const std::vector<Seat> seats_;
   std::vector<size_t> seat_of_pu_;  // Seat::none: none of ours
   cpu_set_t pus_{};                 // what threads that help the workers have to keep to
@@ -236,10 +242,11 @@ class Executor final : public Object {
   alignas(pool::line_bytes) std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
-  std::atomic<bool> ticking_{false};    // there is a ticker
-  std::atomic<unsigned> busy_jobs_{0};  // those that may not begin something else
-  std::atomic<unsigned> lingering_{0};  // Runner::lingering
-  SeatSet awake_;                       // the seats of those
+  std::atomic<bool> ticking_{false};     // there is a ticker
+  std::atomic<unsigned> busy_jobs_{0};   // those that may not begin something else
+  std::atomic<unsigned> in_errands_{0};  // workers
+  std::atomic<unsigned> lingering_{0};   // Runner::lingering
+  SeatSet awake_;                        // the seats of those
   // One of those who linger is about to fetch a stream.
   std::atomic<bool> fetching_{false};
   // The worker that has to delete the executor on its way out, if any.

@@ -83,7 +83,7 @@ Executor::Task Executor::linger(Worker& worker) noexcept {
 
 void Executor::stopLingering(Runner& runner) noexcept {
   if (!std::exchange(runner.lingering, false)) return;
-  lingering_.fetch_sub(1, std::memory_order_relaxed);
+  lingering_.fetch_sub(1, std::memory_order_seq_cst);
   awake_.erase(runner.seat);
 }
 

@@ -94,7 +94,7 @@ void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
     auto piece = shares_.takeOwn(turn, seat);
     if (!piece && this->turn() == turn) piece = shares_.takeAnothers(turn, seat, helped);
     if (!piece) {
-      executor_.wakeForMore(close(turn));
+      if (untold.isEmpty() || !tell()) executor_.wakeForMore(close(turn));
       break;
     }
     if (launch_) frame.fetch();
@@ -105,8 +105,7 @@ void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
       counted = true;
       executor_.wakeHelpers(*this);
     }
-    if (!any && copies_)
-      copies.emplace(frame.combined(), frame.arguments(), runner.scratch.copies, seat);
+    if (!any && copies_) copies.emplace(combined, frame.arguments(), runner.scratch.copies, seat);
     run(*piece, runner, copies ? copies->arguments() : nullptr);
     any = true;
     // Whatever follows the last of them may be another turn already.
@@ -160,7 +159,7 @@ void Job::finish(uint32_t turn, Runner& runner) noexcept {
   Executor& executor = executor_;
   if (next) next->fetchNext();
   runner.ends = runner.executor && !runner.spare;
-  const Errands::Open errands(runner.ends ? &runner.errands : nullptr);
+  const Errands::Open errands(executor.errandsOf(runner));
   operation_->finished(status_.load(std::memory_order_relaxed), start_, now());
   close(turn);
   executor.letGo(*this);  // then it may begin something else

@@ -40,6 +40,7 @@ class Job {
 
   // What to run; set one before begin().
   LaunchFrame frame;
+  std::vector<CombinedArgument> combined;  // the launch's, where Cut::copies is set
   Transfer transfer;
 
   // From now on anybody may take part. `owned` are work-groups that belong to NUMA nodes; without

@@ -107,8 +107,6 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
       arguments_[i] = argument.value;
     }
   }
-  combined_.clear();
-  if (kernel->combines) findCombinedArguments(launch, info, combined_);
   head_.local_bytes = local_bytes;
   record.local_bytes = uint32_t(std::min(local_bytes, scratch_limit));
   const bool fits = local_bytes <= scratch_limit && head_.context_bytes <= scratch_limit &&
@@ -124,7 +122,6 @@ void LaunchFrame::assign(const LaunchFrame& other) {
   renew(&head_, &other.head_, sizeof head_);
   renew(slots_.data(), other.slots_.data(), count * sizeof(Slot));
   renew(images_.data(), other.images_.data(), images_.size() * sizeof(port::CpuImage));
-  if (!combined_.empty() || !other.combined_.empty()) combined_ = other.combined_;
   size_t image = 0;
   for (size_t i = 0; i < count; ++i) {
     const void* value = other.arguments_[i];

@@ -29,9 +29,10 @@ class LaunchFrame {
   uint64_t itemsPerGroup() const { return head_.items_per_group; }
   KernelTiming& timing() const { return head_.kernel->timing; }
   size_t stackBytes() const { return head_.kernel->info.stack_bytes; }
-  // The arguments as the kernel takes them, and those of which threads may have copies.
+  // The arguments as the kernel takes them.
   std::span<const void* const> arguments() const { return arguments_; }
-  std::span<const CombinedArgument> combined() const { return combined_; }
+  bool combines() const { return head_.kernel->combines; }
+  const KernelInfo& info() const { return head_.kernel->info; }
 
   // Runs the groups with linear indices [begin, end) within the slice, x fastest; with the launch's
   // arguments where `arguments` is null. Thread-safe.
@@ -57,7 +58,6 @@ class LaunchFrame {
   std::vector<const void*> arguments_;
   std::vector<Slot> slots_;
   std::vector<port::CpuImage> images_;
-  std::vector<CombinedArgument> combined_;
 };
 
 }  // namespace weft::cpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -131,13 +132,15 @@ bool hasCombinedArguments(const KernelInfo& kernel) noexcept {
   });
 }
 
-void findCombinedArguments(const port::Launch& launch, const KernelInfo& kernel,
-                           std::vector<CombinedArgument>& found) {
+size_t findCombinedArguments(const port::Launch& launch, const KernelInfo& kernel,
+                             std::vector<CombinedArgument>& found) {
+  found.clear();
   size_t bytes = 0;
   for (size_t i = 0; i < launch.arguments.size() && i < kernel.arguments.size(); ++i) {
     const ArgumentInfo& info = kernel.arguments[i];
     const port::LaunchArgument& argument = launch.arguments[i];
     if (info.combination == Combination::none || !argument.memory || argument.value) continue;
+    assert(info.combined_bytes == sizeof(uint32_t) || info.combined_bytes == sizeof(uint64_t));
     if (argument.offset >= argument.memory->size()) continue;
     auto* const begin = reinterpret_cast<std::byte*>(argument.memory->deviceAddress());
     CombinedArgument one{i, info.combination, info.combined_bytes, begin + argument.offset,
@@ -149,6 +152,7 @@ void findCombinedArguments(const port::Launch& launch, const KernelInfo& kernel,
     bytes += one.bytes;
     found.push_back(one);
   }
+  return bytes;
 }
 
 OwnCopies::OwnCopies(std::span<const CombinedArgument> combined,

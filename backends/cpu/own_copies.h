@@ -28,9 +28,10 @@ struct CombinedArgument {
 
 // Could launches of the kernel have any?
 bool hasCombinedArguments(const KernelInfo& kernel) noexcept;
-// Those of this one, which has no other argument to the same memory. None where they are large.
-void findCombinedArguments(const port::Launch& launch, const KernelInfo& kernel,
-                           std::vector<CombinedArgument>& found);
+// Those of this one, which has no other argument to the same memory; none where they are large.
+// Returns their bytes.
+size_t findCombinedArguments(const port::Launch& launch, const KernelInfo& kernel,
+                             std::vector<CombinedArgument>& found);
 
 // One thread's, for a part of one launch. Used by that thread alone, and not after the launch.
 class OwnCopies {

@@ -26,6 +26,7 @@ struct Runner {
   bool lingers = false;          // a worker that has just taken part in a job
   bool lingering = false;        // one that is counted as awake for the next job
   bool spare = false;            // see Executor
+  bool loose = false;            // a worker that is not bound to its PU now
   bool ends = false;             // a worker that tells the end of an operation
   StreamCore* kept = nullptr;    // what that has made ready, with its token
   unsigned kept_count = 0;       // how many were kept

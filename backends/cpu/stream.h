@@ -60,7 +60,8 @@ class Stream final : public port::Stream {
   void submit(port::Operation& operation) noexcept override;
   void flush() noexcept override {}  // submit() hands over at once
   void assist(const std::function<bool()>& done) noexcept override;
-  void poll() noexcept override { executor_->leaveToWorkers(); }
+  void poll() noexcept override { leave(); }
+  void leave() noexcept override { executor_->leaveToWorkers(); }
 
  private:
   const Ref<Executor> executor_;

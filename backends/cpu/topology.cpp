@@ -197,6 +197,18 @@ bool Topology::bindThread(unsigned processor) const noexcept {
          hwloc_set_cpubind(topology_, set.get(), HWLOC_CPUBIND_THREAD) == 0;
 }
 
+bool Topology::unbindThread() const noexcept {
+  if (described_) {
+    simulated_binding.reset();
+    return true;
+  }
+  const Bitmap set(hwloc_bitmap_alloc());
+  if (!set) return false;
+  for (const port::ComputeUnit& unit : units_)
+    if (hwloc_bitmap_set(set.get(), unit.processor) != 0) return false;
+  return hwloc_set_cpubind(topology_, set.get(), HWLOC_CPUBIND_THREAD) == 0;
+}
+
 std::vector<unsigned> Topology::boundProcessors() const {
   if (described_ && simulated_binding) return {*simulated_binding};
   const Bitmap set = emptyBitmap();

@@ -55,6 +55,8 @@ class Topology {
   bool isDescribed() const { return described_; }
   // Binds the calling thread; false where the system does not allow it.
   bool bindThread(unsigned processor) const noexcept;
+  // It may run on all units.
+  bool unbindThread() const noexcept;
   // What the calling thread is bound to.
   std::vector<unsigned> boundProcessors() const;
 

@@ -8,6 +8,8 @@ namespace {
 // Streams wait that long for a worker before a spare takes one. Ordinary long operations should not
 // share a PU for the sake of those that hang, so this is not short.
 constexpr long patience_ns = 30'000'000;
+// While a worker is at an errand, which should have been brief.
+constexpr long errand_patience_ns = 200'000;
 
 }  // namespace
 
@@ -72,7 +74,8 @@ StreamCore* Executor::standWatch(Lock& lock, Worker& spare) noexcept {
   }
   const uint64_t taken = lock->taken;
   lock.native().unlock();
-  const timespec patience{0, patience_ns};
+  const bool errands = in_errands_.load(std::memory_order_relaxed) != 0;
+  const timespec patience{0, errands ? errand_patience_ns : patience_ns};
   wait(spare, &patience);
   lock.native().lock();
   StreamCore* const stream = lock->first;

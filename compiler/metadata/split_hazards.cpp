@@ -102,6 +102,7 @@ class CombinedArgument {
         combinations, [&](const auto& entry) { return entry.first == atomic.getOperation(); });
     if (known == std::end(combinations)) return false;
     const auto size = static_cast<uint8_t>(atomic.getType()->getPrimitiveSizeInBits() / 8);
+    if (size != sizeof(uint32_t) && size != sizeof(uint64_t)) return false;
     if (bytes != 0 && (kind != known->second || bytes != size)) return false;
     kind = known->second;
     bytes = size;

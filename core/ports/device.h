@@ -206,6 +206,8 @@ class Stream {
   // tells the ends that can be found at once, and takes what was submitted to be left to other
   // threads. The stream outlives the call.
   virtual void poll() noexcept {}
+  // The caller is not about to assist: what it has submitted is left to other threads.
+  virtual void leave() noexcept {}
 };
 
 struct ClockPair {

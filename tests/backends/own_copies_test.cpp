@@ -44,7 +44,9 @@ class CombinedArguments : public testing::Test {
     port::Launch launch{};
     launch.arguments = arguments;
     std::vector<cpu::CombinedArgument> result;
-    if (cpu::hasCombinedArguments(kernel)) cpu::findCombinedArguments(launch, kernel, result);
+    if (!cpu::hasCombinedArguments(kernel)) return result;
+    const size_t bytes = cpu::findCombinedArguments(launch, kernel, result);
+    EXPECT_EQ(bytes, result.empty() ? 0 : result.front().bytes);
     return result;
   }
 

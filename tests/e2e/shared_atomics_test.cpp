@@ -80,6 +80,16 @@ TEST_F(SharedAtomics, OfLongIntegers) {
   check<cl_ulong>("atom_sub", "ulong", [](cl_ulong a, cl_ulong b) { return a - b; });
 }
 
+// No OpenCL C, but the compiler takes them.
+TEST_F(SharedAtomics, OfShortIntegers) {
+  if (!(deviceInfo<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU))
+    GTEST_SKIP() << "not all GPUs can";
+  check<cl_ushort>("__sync_fetch_and_add", "ushort",
+                   [](cl_ushort a, cl_ushort b) { return cl_ushort(a + b); });
+  check<cl_uchar>("__sync_fetch_and_add", "uchar",
+                  [](cl_uchar a, cl_uchar b) { return cl_uchar(a + b); });
+}
+
 TEST_F(SharedAtomics, OfWhatIsReadAsWell) {
   const OwnedProgram program = built(counting);
   const OwnedKernel seeing = kernel(program, "seeing");

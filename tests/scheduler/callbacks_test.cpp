@@ -71,17 +71,33 @@ TEST_F(CallbacksTest, WithinACommandTheyAreTheThreads) {
 TEST_F(CallbacksTest, LongOnesGoBackToTheThread) {
   ASSERT_TRUE(becomesOurs());
   errands.run();
-  for (int i = 0; i < 3; ++i) {
-    std::promise<void> ended;
-    callbacks.post(
-        [&] {
-          std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          ended.set_value();
-        },
-        At::elsewhere);
-    ended.get_future().get();
-  }
+  std::promise<void> ended;
+  callbacks.post(
+      [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ended.set_value();
+      },
+      At::elsewhere);
+  ended.get_future().get();
   EXPECT_NE(post().get(), here);
+}
+
+// Its worker would make the call beside the one that is under way.
+TEST_F(CallbacksTest, NoneBesideALongOne) {
+  ASSERT_TRUE(becomesOurs());
+  errands.run();
+  std::promise<void> begun, end;
+  callbacks.post(
+      [&] {
+        begun.set_value();
+        end.get_future().wait();
+      },
+      At::elsewhere);
+  begun.get_future().wait();
+  auto next = post();
+  EXPECT_FALSE(errands.any());
+  end.set_value();
+  EXPECT_NE(next.get(), here);
 }
 
 TEST_F(CallbacksTest, OneAfterTheOther) {
