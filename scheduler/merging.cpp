@@ -15,6 +15,10 @@ namespace {
 constexpr size_t least_merged_at_once = size_t{1} << 20, most_merges = 32;
 
 // [begin, begin + size) of one object's storage to the same bytes of another's.
+//
+// Bytes that nobody wrote are in every memory something else. Of those the copy takes what is in
+// its own, and they have to be that from then on: what the parts changed is found by comparing with
+// the copy, so it would be missed wherever they wrote what was there.
 class CopyStep final : public MergeStep {
  public:
   CopyStep(Context& context, Device& device, MemObject& source, size_t begin, MemObject& target,
@@ -28,7 +32,7 @@ class CopyStep final : public MergeStep {
  private:
   bool isDeviceWork() const override { return true; }
   void accesses(AccessList& list) override {
-    list.push_back({source_.get(), begin_, begin_ + size_, true, false});
+    list.push_back({source_.get(), begin_, begin_ + size_, true, hasUnwritten()});
     list.push_back({target_.get(), 0, size_, false, true});
   }
   void prepare() override {
@@ -37,6 +41,10 @@ class CopyStep final : public MergeStep {
   }
   void finalize(cl_int) noexcept override { source_ = target_ = nullptr; }
   std::string what() const override { return "a copy for the parts of a kernel"; }
+  bool hasUnwritten() const {
+    const auto tickets = State::of(source_->context()).tickets().lock();
+    return Residency::of(*source_).hasUnwritten(begin_, begin_ + size_);
+  }
 
   Ref<MemObject> source_, target_;
   size_t begin_, size_;

@@ -113,6 +113,13 @@ bool Residency::lost(size_t begin, size_t end) const {
   return std::any_of(first, last, [](const auto& entry) { return entry.second.lost; });
 }
 
+bool Residency::hasUnwritten(size_t begin, size_t end) const {
+  const auto first = std::prev(intervals_.upper_bound(begin)), last = intervals_.lower_bound(end);
+  return std::any_of(first, last, [](const auto& entry) {
+    return entry.second.valid.empty() && !entry.second.lost;
+  });
+}
+
 void Residency::forget(port::MemorySpace space) {
   for (auto& [begin, interval] : intervals_) interval.valid.remove(space);
   merge(0, storage_.size());

@@ -101,6 +101,8 @@ class Residency final : public ResidencyState {
   bool dirtyIn(port::MemorySpace space) const;
   // Were any of the bytes lost, and not written since?
   bool lost(size_t begin, size_t end) const;
+  // Was any of it never written?
+  bool hasUnwritten(size_t begin, size_t end) const;
   // The copy in `space` is gone. Only when that is not in use, and not dirty or nobody's any more.
   void forget(port::MemorySpace space);
 

@@ -35,6 +35,8 @@ void race(uint16_t* out, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) out[i % 64] = i % 128 < 64 ? of_one : of_other;
 }
 
+constexpr uint16_t of_new_memory = 0xa5a5;  // a fake device's
+
 std::vector<FakeKernelInfo> kernels() {
   const auto from = [](const FakeLaunch& launch) { return launch.slice.begin[0] * group; };
   const auto upTo = [](const FakeLaunch& launch) { return launch.slice.end[0] * group; };
@@ -63,6 +65,13 @@ std::vector<FakeKernelInfo> kernels() {
            {scattered()},
            [=](const FakeLaunch& launch) {
              race(launch.pointer<uint16_t>(0), from(launch), upTo(launch));
+           }},
+          {"store",
+           {scattered()},
+           [=](const FakeLaunch& launch) {
+             auto* const out = launch.pointer<uint16_t>(0);
+             for (size_t i = from(launch); i < upTo(launch); ++i)
+               out[placeOf(i, 0)] = of_new_memory;
            }},
           {"sum",
            {[] {
@@ -170,6 +179,19 @@ TEST_F(MergingTest, NoStoreIsTorn) {
     ASSERT_EQ(read(*out, data), CL_COMPLETE);
     for (const uint16_t value : data) ASSERT_TRUE(value == of_one || value == of_other) << value;
   }
+}
+
+// Nothing that a part does changes its copy.
+TEST_F(MergingTest, WhatLayInNewMemoryCanBeWritten) {
+  start(false);
+  const auto fresh =
+      make<Buffer>(context, CL_MEM_READ_WRITE, bytes, nullptr, std::vector<cl_mem_properties>{});
+  std::ranges::fill_n(fresh->storage().in(port::host_space).host(), bytes, std::byte{0});
+  launch("store", {fresh.get()});
+  std::vector<uint16_t> data(count);
+  ASSERT_EQ(read(*fresh, data), CL_COMPLETE);
+  EXPECT_EQ(data, std::vector<uint16_t>(count, of_new_memory));
+  EXPECT_TRUE(divided(*events[0]));
 }
 
 TEST_F(MergingTest, SumsAreCombined) {
