@@ -14,9 +14,9 @@
 namespace weft {
 namespace {
 
-// A brief call earns one credit. A longer one, such as one that waits, costs some, and a long one
-// all of them.
-constexpr uint64_t brief_ns = 10'000, long_ns = 100'000;
+// A brief call earns one credit, one that wakes a thread, too. A longer one costs some, and a long
+// one, such as one that waits, all of them.
+constexpr uint64_t brief_ns = 20'000, long_ns = 200'000;
 constexpr unsigned most_credits = 16, needed_credits = 8, cost_of_longer = 8;
 
 }  // namespace
