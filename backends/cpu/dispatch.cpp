@@ -401,7 +401,9 @@ Job* Executor::newJob() noexcept try {
 void Executor::runJob(Job& job, uint32_t turn, Runner& runner) noexcept {
   setHot(runner, false);
   Worker *woken = nullptr, *watchman = nullptr;
+  const port::Nanoseconds begun = now();
   shared_.with([&](Shared& shared) {
+    if (shared.jobs.empty()) learnPause(begun - shared.job_closed);
     // Those who remember the job from another turn may have been faster.
     if (job.turn() == turn) {
       shared.jobs.push_back(&job);
@@ -424,8 +426,13 @@ void Executor::runJob(Job& job, uint32_t turn, Runner& runner) noexcept {
 void Executor::takePart(Job& job, uint32_t turn, Runner& runner) noexcept {
   ReleaseBatch::flush();
   if (runner.loose) bind(runner);
-  if (!runner.executor) welcomeGuest();
+  const bool helps = !runner.executor;
+  if (helps) {
+    welcomeGuest();
+    helping_guest_.store(guest_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
   job.takePart(turn, runner, seatOf(runner));
+  if (helps) helping_guest_.store(Seat::none, std::memory_order_relaxed);
   runner.lingers = runner.executor && !runner.spare && mayShare();
 }
 
@@ -435,7 +442,9 @@ bool Executor::wantsBack(const Job& job) const noexcept {
 }
 
 void Executor::withdraw(Job& job) noexcept {
+  const port::Nanoseconds closed = now();
   auto shared = shared_.lock();
+  shared->job_closed = closed;
   std::erase(shared->jobs, &job);
   countJobs(*shared);
   if (job.end()) free(*shared, job);

@@ -29,7 +29,8 @@ Executor::Executor(Home home, const std::vector<Seat>& seats, bool binds,
       runs_errands_(!binds || seats.size() == home_.topology->units().size()),
       seats_(seats),
       process_(getpid()),
-      awake_(seats.size()) {
+      awake_(seats.size()),
+      to_wake_(seats.size()) {
   const auto hire = [&](const Seat& seat) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.runner.executor = this;
@@ -127,6 +128,7 @@ void Executor::work(Worker& worker) noexcept {
 }
 
 Executor::Task Executor::acquire(Worker& worker) noexcept {
+  if (const Task called = answer(worker); called.job) return called;
   if (StreamCore* const kept = takeKept(worker.runner)) {
     stopLingering(worker.runner);
     return {.stream = kept};
@@ -174,6 +176,7 @@ Executor::Task Executor::acquire(Worker& worker) noexcept {
       (briefly ? looked : spun) = true;
     } else {
       spun = !sleep(lock, worker);
+      if (!lock.native().owns_lock()) return answer(worker);
       if (!worker.runner.lingers) continue;
       lock.native().unlock();
       if (const Task next = linger(worker); next.job) return next;

@@ -11,8 +11,13 @@
 // first stream that becomes ready by that end, with no part in it for the list and the lock; all of
 // them are for everybody as soon as there is a second, or a second operation of it.
 //
+// A job *calls* as many workers as it is worth: they are taken out of the sleepers at once, know
+// the job without looking for it, and whoever of them is awake wakes the next (wake_list.h), so
+// that none of them needs the lock.
+//
 // Workers that took part in a job *linger*: they spin, all but one, to take part in the next one,
-// since programs often run one shared launch after the other. They find jobs through `offered_`,
+// since programs often run one shared launch after the other; longer where the pauses between
+// launches are longer, up to a millisecond. They find jobs through `offered_`,
 // without the lock, and while what they take of one is brief, none of them writes anything that
 // others wait for but the job's own count; of the streams that become ready each is fetched by one
 // of them. The PU of a *guest*, the application thread that submits or assists, is left to it where
@@ -36,6 +41,7 @@
 #include "backends/cpu/memory.h"
 #include "backends/cpu/runner.h"
 #include "backends/cpu/sync.h"
+#include "backends/cpu/wake_list.h"
 #include "core/guarded.h"
 #include "core/pool.h"
 #include "core/ports/device.h"
@@ -91,7 +97,7 @@ class Executor final : public Object {
   void letGo(Job& job) noexcept;
   // A participant stays.
   void stopLingering(Runner& runner) noexcept;
-  void wakeHelpers(const Job& job) noexcept;
+  void callHelpers(Job& job, uint32_t turn) noexcept;
 
  protected:
   void dispose() noexcept override;
@@ -111,7 +117,10 @@ class Executor final : public Object {
     bool made = false;  // has a thread, or is getting one; for whoever took it out of the sleepers
     std::atomic<bool> joinable{false};  // `thread` is set
     bool joined = false;
-    std::atomic<uint32_t> woken{0};
+    alignas(pool::line_bytes) std::atomic<uint32_t> woken{0};
+    // What it is called for, when it was taken out of the sleepers for that and did not answer yet.
+    std::atomic<Job*> called_for{nullptr};
+    uint32_t called_for_turn = 0;
   };
 
   struct Shared {
@@ -126,6 +135,7 @@ class Executor final : public Object {
     std::vector<Worker*> spares;  // those that have nothing to do
     Worker* watchman = nullptr;   // the one that is awake, or about to be, to look after streams
     uint64_t taken = 0;           // streams that somebody took
+    port::Nanoseconds job_closed = 0;  // when the last one was
     bool stop = false;
   };
   using Lock = Guarded<Shared, SpinLock>::Lock;
@@ -156,7 +166,11 @@ class Executor final : public Object {
   void countIdle(Shared& shared) noexcept;
 
   Worker* pickSleeper(Shared& shared) noexcept;
+  Worker* takeSleeper(Shared& shared) noexcept;
   void wake(Worker* worker) noexcept;
+  void wakeCalled() noexcept;
+  void learnPause(port::Nanoseconds pause) noexcept;
+  Task answer(Worker& worker) noexcept;
   bool isAnyIdle() const noexcept;
 
   // Under the lock: the spare that has to look after streams that nobody is there for, if any.
@@ -238,15 +252,19 @@ class Executor final : public Object {
   std::atomic<bool> ready_by_caller_{false};
   // For those who linger: one of the jobs that may be joined, or that was the last one.
   alignas(pool::line_bytes) std::atomic<Job*> offered_{nullptr};
-  std::atomic<size_t> guest_{Seat::none};  // the seat of the guest's PU
+  std::atomic<size_t> guest_{Seat::none};          // the seat of the guest's PU
+  std::atomic<size_t> helping_guest_{Seat::none};  // the same, of a guest that takes part in a job
   alignas(pool::line_bytes) std::atomic<unsigned> open_jobs_{0};
   std::atomic<unsigned> idle_workers_{0};
   std::atomic<unsigned> hot_workers_{0};
-  std::atomic<bool> ticking_{false};     // there is a ticker
-  std::atomic<unsigned> busy_jobs_{0};   // those that may not begin something else
-  std::atomic<unsigned> in_errands_{0};  // workers
-  std::atomic<unsigned> lingering_{0};   // Runner::lingering
-  SeatSet awake_;                        // the seats of those
+  std::atomic<bool> ticking_{false};             // there is a ticker
+  std::atomic<unsigned> busy_jobs_{0};           // those that may not begin something else
+  std::atomic<unsigned> in_errands_{0};          // workers
+  std::atomic<unsigned> lingering_{0};           // Runner::lingering
+  SeatSet awake_;                                // the seats of those
+  std::atomic<port::Nanoseconds> linger_ns_{0};  // how long they do
+  std::atomic<unsigned> called_{0};              // workers that did not answer yet
+  WakeList to_wake_;                             // those of them whom nobody woke yet
   // One of those who linger is about to fetch a stream.
   std::atomic<bool> fetching_{false};
   // The worker that has to delete the executor on its way out, if any.

@@ -1,4 +1,6 @@
 // The executor's threads that have nothing to do: how they wait, and who wakes them.
+#include <sched.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,12 +11,12 @@
 namespace weft::cpu {
 namespace {
 
-constexpr port::Nanoseconds linger_time = 100'000;
+// How long threads stay awake after a job: at least, and where the next one used to come later.
+constexpr port::Nanoseconds least_linger = 100'000;
+constexpr port::Nanoseconds most_linger = 1'000'000;
 // A thread that enqueues something small and waits for it at once runs it itself, faster than it
 // could be handed over: so long it is left to that thread.
 constexpr port::Nanoseconds head_start = 1'000;
-// Each of a participant's takes 2 us, and who is woken wakes others some 5 to 10 us later.
-constexpr int most_wakes = 4;
 constexpr long tick_ns = 1'000'000;
 
 }  // namespace
@@ -61,8 +63,14 @@ Executor::Task Executor::linger(Worker& worker) noexcept {
   // they do not get there.
   std::optional<uint32_t> passed;
   bool fetches = false;
-  const port::Nanoseconds until = now() + linger_time;
+  const port::Nanoseconds start = now(), time = linger_ns_.load(std::memory_order_relaxed);
+  // Not all at once, since they meet at the lock then.
+  const port::Nanoseconds stagger = time / 2 * port::Nanoseconds(worker.runner.seat) / width();
+  const port::Nanoseconds until = start + time + stagger;
+  port::Nanoseconds looked = start;
   do {
+    // An application that computes between its launches may need the PU.
+    if (looked - start > least_linger) sched_yield();
     for (int i = 0; i < 16 && !fetches; ++i) {
       fetches = ready_streams_.load(std::memory_order_relaxed) != 0 &&
                 !fetching_.load(std::memory_order_relaxed) &&
@@ -75,10 +83,21 @@ Executor::Task Executor::linger(Worker& worker) noexcept {
       if (i == 0) passed = turn;
       pause();
     }
-  } while (!fetches && !sent() && now() < until && !isOneTooMany());
+    looked = now();
+  } while (!fetches && !sent() && looked < until && !isOneTooMany());
   // Who makes a stream ready under the lock and counts on this thread does so before it gets there.
   stopLingering(worker.runner);
   return {};
+}
+
+// The pause before a job: the next one may be as long.
+void Executor::learnPause(port::Nanoseconds pause) noexcept {
+  const port::Nanoseconds before = linger_ns_.load(std::memory_order_relaxed);
+  const bool worth_it = pause < most_linger;
+  port::Nanoseconds next =
+      worth_it ? std::clamp(pause + pause / 2, least_linger, most_linger) : least_linger;
+  if (next < before) next = before - (before - next) / 4;
+  if (next != before) linger_ns_.store(next, std::memory_order_relaxed);
 }
 
 void Executor::stopLingering(Runner& runner) noexcept {
@@ -87,7 +106,8 @@ void Executor::stopLingering(Runner& runner) noexcept {
   awake_.erase(runner.seat);
 }
 
-// True when another thread woke the worker, false when its time was up.
+// True when another thread woke the worker, false when its time was up. Without the lock when it is
+// called.
 bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
   const bool others_awake = lock->sleepers.size() + 1 < width();
   const bool timed = others_awake && !lock->ticker;
@@ -99,6 +119,8 @@ bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
   const timespec tick{0, tick_ns};
   bool woken = wait(worker, timed ? &tick : nullptr);
   if (timed && !woken) ReleaseBatch::flushAll();
+  // Who is called is no sleeper any more. Many are, at the same time.
+  if (worker.called_for.load(std::memory_order_acquire)) return true;
   lock.native().lock();
   // Who picked it when its time was up anyway may wake it later, and then out of its next sleep.
   auto& sleepers = lock->sleepers;
@@ -109,6 +131,7 @@ bool Executor::sleep(Lock& lock, Worker& worker) noexcept {
     sleepers.erase(place);
   if (lock->ticker == &worker) lock->ticker = nullptr;
   countIdle(*lock);
+  if (worker.called_for.load(std::memory_order_relaxed)) lock.native().unlock();
   return woken;
 }
 
@@ -126,8 +149,14 @@ void Executor::countIdle(Shared& shared) noexcept {
   ticking_.store(shared.ticker != nullptr, std::memory_order_relaxed);
 }
 
-// The one that slept last is the warmest, unless it would share its PU with the guest.
 Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
+  Worker* const worker = takeSleeper(shared);
+  if (worker) countIdle(shared);
+  return worker;
+}
+
+// The one that slept last is the warmest, unless it would share its PU with the guest. Not counted.
+Executor::Worker* Executor::takeSleeper(Shared& shared) noexcept {
   auto& sleepers = shared.sleepers;
   if (sleepers.empty()) return nullptr;
   auto place = sleepers.end() - 1;
@@ -136,7 +165,6 @@ Executor::Worker* Executor::pickSleeper(Shared& shared) noexcept {
   Worker* worker = *place;
   sleepers.erase(place);
   if (shared.ticker == worker) shared.ticker = nullptr;
-  countIdle(shared);
   return worker;
 }
 
@@ -166,6 +194,8 @@ void Executor::wake(Worker* worker) noexcept {
     }
     if (make(*worker)) return;
     // The system refuses another thread: the device goes on with those that it has.
+    if (worker->called_for.exchange(nullptr, std::memory_order_relaxed))
+      called_.fetch_sub(1, std::memory_order_relaxed);
     auto shared = shared_.lock();
     const bool searcher = shared->searcher == worker;
     if (searcher) shared->searcher = nullptr;
@@ -179,20 +209,47 @@ bool Executor::isAnyIdle() const noexcept {
   return idle_workers_.load(std::memory_order_relaxed) != 0 || lingererComes();
 }
 
-// For a participant. Wake-ups spread like a tree: on a big machine the owner's own would take too
-// long. Those who linger come by themselves.
-void Executor::wakeHelpers(const Job& job) noexcept {
+// For a participant. Those who linger come by themselves.
+void Executor::callHelpers(Job& job, uint32_t turn) noexcept {
   if (idle_workers_.load(std::memory_order_relaxed) == 0) return;
-  const unsigned there = job.participants() - 1 + lingering_.load(std::memory_order_relaxed);
+  const unsigned there = job.participants() - 1 + lingering_.load(std::memory_order_relaxed) +
+                         called_.load(std::memory_order_relaxed);
   // Counting what nobody started means to ask all threads.
   if (job.expectedNs() <= there * worth_waking_ns) return;
   const auto unstarted = double(job.unstarted());
   const double worth = std::min(unstarted * job.pieceNs() / worth_waking_ns, unstarted);
-  for (int wanted = std::min(most_wakes, int(worth) - int(there)); wanted > 0; --wanted) {
-    Worker* worker = shared_.with([&](Shared& shared) { return pickSleeper(shared); });
-    if (!worker) return;
-    wake(worker);
-  }
+  shared_.with([&](Shared& shared) {
+    for (unsigned count = there; count < worth; ++count) {
+      Worker* const worker = takeSleeper(shared);
+      if (!worker) break;
+      // An application thread works in its place.
+      if (worker->runner.seat == helping_guest_.load(std::memory_order_relaxed)) {
+        shared.sleepers.push_back(worker);
+        break;
+      }
+      called_.fetch_add(1, std::memory_order_relaxed);
+      worker->called_for_turn = turn;
+      worker->called_for.store(&job, std::memory_order_release);
+      to_wake_.push(worker->runner.seat);
+    }
+    countIdle(shared);
+  });
+  wakeCalled();
+}
+
+void Executor::wakeCalled() noexcept {
+  while (const auto seat = to_wake_.pop()) wake(workers_[*seat].get());
+}
+
+// For a worker: the job that it is called for, if it is.
+Executor::Task Executor::answer(Worker& worker) noexcept {
+  Job* const job = worker.called_for.load(std::memory_order_acquire);
+  if (!job) return {};
+  const Task task{.job = job, .turn = worker.called_for_turn};
+  worker.called_for.store(nullptr, std::memory_order_relaxed);
+  called_.fetch_sub(1, std::memory_order_relaxed);
+  wakeCalled();
+  return task;
 }
 
 }  // namespace weft::cpu

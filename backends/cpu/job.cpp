@@ -103,7 +103,7 @@ void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
       executor_.stopLingering(runner);
       participants_.fetch_add(1, std::memory_order_relaxed);
       counted = true;
-      executor_.wakeHelpers(*this);
+      executor_.callHelpers(*this, turn);
     }
     if (!any && copies_) copies.emplace(combined, frame.arguments(), runner.scratch.copies, seat);
     run(*piece, runner, copies ? copies->arguments() : nullptr);

@@ -125,6 +125,21 @@ TEST_F(ExecutorTest, BigLaunchUsesEveryWorker) {
   EXPECT_FALSE(launch.threads().contains(uint64_t(gettid())));
 }
 
+// However long they have been waiting: awake, about to fall asleep, asleep, or up to look around.
+TEST_F(ExecutorTest, BigLaunchesAfterPausesUseEveryWorker) {
+  auto stream = device->createStream(port::Order::in_order);
+  constexpr int rounds = 60;
+  for (int round = 0; round < rounds; ++round) {
+    EndlessLaunch launch(*device, *module);
+    TestOperation operation(launch.whole());
+    stream->submit(operation);
+    EXPECT_TRUE(eventually([&] { return launch.threads().size() >= units(); })) << round;
+    launch.end();
+    ASSERT_TRUE(operation.wait());
+    std::this_thread::sleep_for(std::chrono::microseconds(round * 50));
+  }
+}
+
 // Each worker of each sub-device is bound to a PU of its own.
 TEST_F(ExecutorTest, WorkersAreBound) {
   auto parts = device->partition(singles(units()));
