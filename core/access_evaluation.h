@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/kernel.h"
+#include "core/argument.h"
 #include "core/ports/launch.h"
 
 namespace weft {

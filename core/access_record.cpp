@@ -18,6 +18,16 @@ std::span<const std::byte> bytesOf(const ArgumentValue& value) {
 
 }  // namespace
 
+std::optional<int64_t> argumentBits(std::span<const ArgumentValue> values, const AccessStep& step) {
+  const auto bytes = bytesOf(values[step.a]);
+  const size_t offset = static_cast<size_t>(step.value), size = step.width / 8;
+  if (offset + size > bytes.size()) return std::nullopt;
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data() + offset, size);
+  const unsigned unused = 64 - step.width;
+  return static_cast<int64_t>(bits << unused) >> unused;
+}
+
 Outcome RecordEvaluation::run(Footprint& footprint) {
   for (size_t i = 0; i < record_.steps.size(); ++i)
     if (!execute(record_.steps[i], results_[i])) return Outcome::nothing;
@@ -144,13 +154,8 @@ std::optional<RecordEvaluation::Integer> RecordEvaluation::asInteger(const Sum& 
 }
 
 Sum RecordEvaluation::argument(const AccessStep& step) const {
-  const auto bytes = bytesOf(values_[step.a]);
-  const size_t offset = static_cast<size_t>(step.value), size = step.width / 8;
-  if (offset + size > bytes.size()) return Sum::unknown();
-  uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data() + offset, size);
-  const unsigned unused = 64 - step.width;
-  return Sum::of(static_cast<int64_t>(bits << unused) >> unused);
+  const auto bits = argumentBits(values_, step);
+  return bits ? Sum::of(*bits) : Sum::unknown();
 }
 
 Sum RecordEvaluation::id(AccessCode code, unsigned d) {

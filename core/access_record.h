@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 
 #include "core/access_footprint.h"
@@ -18,6 +19,10 @@ enum class Outcome : uint8_t {
   unknown,  // any of the object's bytes
   known,
 };
+
+// The bits of an AccessCode::argument step, with their sign; none where the argument has not as
+// many bytes.
+std::optional<int64_t> argumentBits(std::span<const ArgumentValue> values, const AccessStep& step);
 
 class RecordEvaluation {
  public:

@@ -106,7 +106,8 @@ DeviceKernel::DeviceKernel(Ref<Device> on, std::shared_ptr<const DeviceBuild> bu
       build(std::move(built)),
       index(kernel),
       max_group(maxWorkGroupSize(*device, *build, index)),
-      fits(fitsLimits(info(), device->capabilities().image_limits)) {}
+      fits(fitsLimits(info(), device->capabilities().image_limits)),
+      accesses(info().arguments) {}
 
 Kernel::Kernel(Ref<Program> program, const std::string& name)
     : program_(std::move(program)),

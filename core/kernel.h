@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/access_cache.h"
 #include "core/argument.h"
 #include "core/handle.h"
 #include "core/image.h"
@@ -24,6 +25,7 @@ struct DeviceKernel final : Object {
   uint32_t index;                            // into build->image->kernels
   size_t max_group;                          // CL_KERNEL_WORK_GROUP_SIZE
   bool fits;  // has no more image and sampler arguments than the device takes
+  AccessCache accesses;
 
   const KernelInfo& info() const { return build->image->kernels[index]; }
   port::Module& module() const { return *build->module; }

@@ -122,20 +122,14 @@ port::GroupBox LaunchWork::wholeBox() const {
 }
 
 void LaunchWork::accesses(AccessList& list) const {
-  const AccessEvaluation evaluation(record, arguments.values);
-  std::vector<TouchedRange> touched;
-  for (size_t i = 0; i < arguments.values.size(); ++i) {
-    const ArgumentInfo& argument = info().arguments[i];
-    MemObject* object = arguments.values[i].memory();
-    if (!object) continue;
-    const bool writes = mayWrite(argument) && object->kernelMayWrite();
-    touched.clear();
-    evaluation.touched(argument, object->size(), touched);
-    // The command has the object's address, so its memory may not go meanwhile.
-    if (touched.empty()) touched.push_back({0, 1, false, false});
-    for (const TouchedRange& range : touched)
-      list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
-                      range.reads, range.writes && writes});
+  const auto& values = arguments.values;
+  const auto launch = kernel->accesses.of(record, {values.begin(), values.end()});
+  // Where nothing is touched the command has the object's address, so its memory may not go.
+  for (const auto& [i, range] : launch->touched) {
+    MemObject* const object = values[i].memory();
+    const bool writes = mayWrite(info().arguments[i]) && object->kernelMayWrite();
+    list.push_back({object, object->origin() + range.begin, object->origin() + range.end,
+                    range.reads, range.writes && writes});
   }
 }
 
