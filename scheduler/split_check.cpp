@@ -13,25 +13,27 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// What one argument may write.
+// Bytes that the launch may write.
 struct Written {
   size_t argument;
   Ref<MemObject> object;
+  size_t begin;  // in the object
   Bytes before, divided, whole;
 
   Buffer& buffer() const { return static_cast<Buffer&>(*object); }
 };
 using Results = std::vector<Written>;
 
-Results writtenBy(const DeviceKernel& kernel, const ArgumentSet& arguments) {
+Results writtenBy(const DeviceKernel& kernel, const ArgumentSet& arguments,
+                  const port::LaunchRecord& record) {
   Results results;
-  for (size_t i = 0; i < arguments.values.size(); ++i) {
-    MemObject* const object = arguments.values[i].memory();
-    if (!object || !kernel.info().arguments[i].writes || !object->kernelMayWrite()) continue;
-    const auto same = [&](const Written& other) { return other.object.get() == object; };
-    if (std::any_of(results.begin(), results.end(), same)) continue;
-    const Bytes room(object->size());
-    results.push_back({i, Ref<MemObject>(object), room, room, room});
+  const auto& values = arguments.values;
+  const auto launch = kernel.accesses.of(record, {values.begin(), values.end()});
+  for (const auto& [argument, range] : launch->touched) {
+    MemObject* const object = values[argument].memory();
+    if (!range.writes || !object->kernelMayWrite()) continue;
+    const Bytes room(range.end - range.begin);
+    results.push_back({argument, Ref<MemObject>(object), range.begin, room, room, room});
   }
   return results;
 }
@@ -48,8 +50,8 @@ class Comparison final : public Command {
       const auto [at, other] = std::ranges::mismatch(one.divided, one.whole);
       if (at == one.divided.end()) continue;
       const std::string why = "divided, it leaves another byte at " +
-                              std::to_string(at - one.divided.begin()) + " of argument " +
-                              std::to_string(one.argument) + " than whole";
+                              std::to_string(one.begin + (at - one.divided.begin())) +
+                              " of argument " + std::to_string(one.argument) + " than whole";
       std::fprintf(stderr, "weft: %s: %s\n", what().c_str(), why.c_str());
       throw Error(CL_OUT_OF_RESOURCES, why);
     }
@@ -87,8 +89,9 @@ bool checksSplits() {
 
 Ref<Event> enqueueChecked(WaitList waits, Queue& queue, cl_command_type type,
                           const DeviceKernel& kernel, const ArgumentSet& arguments,
-                          const LaunchWay& divided, const LaunchWay& whole) {
-  const auto results = std::make_shared<Results>(writtenBy(kernel, arguments));
+                          const port::LaunchRecord& record, const LaunchWay& divided,
+                          const LaunchWay& whole) {
+  const auto results = std::make_shared<Results>(writtenBy(kernel, arguments, record));
   Chain chain(waits);
   const auto forAll = [&](auto&& enqueue) {
     std::vector<Ref<Event>> events;
@@ -97,7 +100,7 @@ Ref<Event> enqueueChecked(WaitList waits, Queue& queue, cl_command_type type,
   };
   const auto read = [&](Bytes Written::* into) {
     forAll([&](Written& one) {
-      return enqueueRead(queue, one.buffer(), 0, one.object->size(), (one.*into).data(),
+      return enqueueRead(queue, one.buffer(), one.begin, one.before.size(), (one.*into).data(),
                          chain.last());
     });
   };
@@ -105,7 +108,7 @@ Ref<Event> enqueueChecked(WaitList waits, Queue& queue, cl_command_type type,
   chain.then({divided(chain.last())});
   read(&Written::divided);
   forAll([&](Written& one) {
-    return enqueueWrite(queue, one.buffer(), 0, one.object->size(), one.before.data(),
+    return enqueueWrite(queue, one.buffer(), one.begin, one.before.size(), one.before.data(),
                         chain.last());
   });
   chain.then({whole(chain.last())});

@@ -15,11 +15,13 @@ using LaunchWay = std::function<Ref<Event>(WaitList)>;
 
 bool checksSplits();
 
-// Both ways, one after the other, from the same bytes. The event is that of the comparison: its
-// status is CL_OUT_OF_RESOURCES, with a report to the context and on standard error, where a byte
-// differs. What stays is what the whole launch left.
+// Both ways, one after the other, from the same bytes: those that the launch may write as far as
+// that is known, since what lies beside them may be other commands' to write meanwhile. The event
+// is that of the comparison: its status is CL_OUT_OF_RESOURCES, with a report to the context and on
+// standard error, where a byte differs. What stays is what the whole launch left.
 Ref<Event> enqueueChecked(WaitList waits, Queue& queue, cl_command_type type,
                           const DeviceKernel& kernel, const ArgumentSet& arguments,
-                          const LaunchWay& divided, const LaunchWay& whole);
+                          const port::LaunchRecord& record, const LaunchWay& divided,
+                          const LaunchWay& whole);
 
 }  // namespace weft

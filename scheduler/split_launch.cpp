@@ -469,11 +469,14 @@ Ref<Event> enqueueSplit(WaitList waits, Queue& queue, cl_command_type type,
     division->enqueued();
     return event;
   };
-  // With atomics whose results are used each run may be another.
+  // With atomics whose results are used each run may be another. And what it does to memory that is
+  // no object's is not undone.
   const bool repeatable =
-      !(kernel.info().split_hazards & static_cast<uint32_t>(SplitHazard::global_atomics));
+      !(kernel.info().split_hazards & static_cast<uint32_t>(SplitHazard::global_atomics)) &&
+      std::none_of(arguments.values.begin(), arguments.values.end(),
+                   [](const ArgumentValue& value) { return value.shared(); });
   if (!checksSplits() || !repeatable) return divided(waits);
-  return enqueueChecked(waits, queue, type, kernel, arguments, divided, whole);
+  return enqueueChecked(waits, queue, type, kernel, arguments, record, divided, whole);
 }
 
 }  // namespace weft
