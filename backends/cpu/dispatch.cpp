@@ -97,6 +97,13 @@ bool isAssistable(const port::Operation& operation) {
   return kernel && isForGuests(kernel->info.stack_bytes);
 }
 
+// A launch of which nobody knows how long it takes.
+Job::Cut cutUntimed(uint64_t begin, uint64_t end, size_t workers) {
+  constexpr uint64_t most = 64;
+  const uint64_t fair = (end - begin) / (pieces_per_worker * workers);
+  return {.begin = begin, .end = end, .piece = std::clamp<uint64_t>(fair, 1, most), .piece_ns = -1};
+}
+
 // How many groups to run before the next look at the clock.
 uint64_t serialStep(const LaunchFrame& frame, uint64_t left) {
   const double per_group = frame.timing().estimate(frame.itemsPerGroup());
@@ -303,7 +310,7 @@ Executor::Outcome Executor::runLaunch(StreamCore& stream, port::Operation& opera
   for (uint64_t done = 0; done < groups;) {
     const uint64_t left = groups - done;
     const double expected = frame.timing().estimate(left * frame.itemsPerGroup());
-    if (mayShare() && left > 1 && expected > shareableNs()) {
+    if (mayShare() && left > 1 && (expected < 0 || expected > shareableNs())) {
       Job* const job = newJob();
       const auto turn =
           job ? beginLaunch(*job, stream, operation, runner, start, done) : std::nullopt;
@@ -338,11 +345,14 @@ std::optional<uint32_t> Executor::beginLaunch(Job& job, StreamCore& stream,
                                               port::Nanoseconds start, uint64_t done) noexcept try {
   job.frame.assign(runner.frame);
   const bool chained = awaits();
-  Job::Cut cut = cutLaunch(job.frame, done, width(), chained ? brief_piece_ns : minimum_piece_ns);
+  const bool timed = job.frame.timing().estimate(1) >= 0;
+  Job::Cut cut =
+      timed ? cutLaunch(job.frame, done, width(), chained ? brief_piece_ns : minimum_piece_ns)
+            : cutUntimed(done, job.frame.groups(), width());
   cut.chained = chained;
   const unsigned awake = lingering_.load(std::memory_order_relaxed) + 1;
   const double ns = double(job.frame.groups() - done) / double(cut.piece) * cut.piece_ns;
-  if (chained && ns <= awake * worth_waking_ns) cut.there = &awake_;
+  if (timed && chained && ns <= awake * worth_waking_ns) cut.there = &awake_;
   cut.own = seatOf(runner);
   const auto& launch = std::get<port::Launch>(operation.work);
   if (job.frame.combines()) {

@@ -17,6 +17,9 @@ constexpr port::Nanoseconds most_linger = 1'000'000;
 // A thread that enqueues something small and waits for it at once runs it itself, faster than it
 // could be handed over: so long it is left to that thread.
 constexpr port::Nanoseconds head_start = 1'000;
+// How many a participant calls while nobody knows how long pieces take. If they are short, all is
+// done before those are up.
+constexpr double untimed_calls = 2;
 constexpr long tick_ns = 1'000'000;
 
 }  // namespace
@@ -214,10 +217,12 @@ void Executor::callHelpers(Job& job, uint32_t turn) noexcept {
   if (idle_workers_.load(std::memory_order_relaxed) == 0) return;
   const unsigned there = job.participants() - 1 + lingering_.load(std::memory_order_relaxed) +
                          called_.load(std::memory_order_relaxed);
+  const double piece_ns = job.pieceNs();
   // Counting what nobody started means to ask all threads.
-  if (job.expectedNs() <= there * worth_waking_ns) return;
+  if (piece_ns >= 0 && job.expectedNs() != 0 && job.expectedNs() <= there * worth_waking_ns) return;
   const auto unstarted = double(job.unstarted());
-  const double worth = std::min(unstarted * job.pieceNs() / worth_waking_ns, unstarted);
+  const double worth = piece_ns >= 0 ? std::min(unstarted * piece_ns / worth_waking_ns, unstarted)
+                                     : there + std::min(untimed_calls, unstarted);
   shared_.with([&](Shared& shared) {
     for (unsigned count = there; count < worth; ++count) {
       Worker* const worker = takeSleeper(shared);

@@ -55,8 +55,9 @@ uint32_t Job::begin(bool launch, StreamCore& stream, port::Operation& operation,
   in_order_ = stream.order == port::Order::in_order;
   operation_ = &operation;
   start_ = start;
+  piece_ = cut.piece;
   piece_ns_ = cut.piece_ns;
-  expected_ns_ = cut.piece_ns * double(cut.end - cut.begin) / double(cut.piece);
+  expected_ns_ = std::max(0.0, piece_ns_) * double(cut.end - cut.begin) / double(piece_);
   chained_ = cut.chained;
   copies_ = cut.copies;
   const uint32_t turn = shares_.fill(cut.begin, cut.end, cut.piece, owned, [&](size_t seat) {
@@ -98,8 +99,9 @@ void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
       break;
     }
     if (launch_) frame.fetch();
+    const bool unknown = piece_ns_ < 0;
     // Of those who linger many come at once, to be back in a moment: only who stays is counted.
-    if (!counted && (!runner.lingering || any || piece_ns_ > double(brief_ns))) {
+    if (!counted && (!runner.lingering || any || unknown || piece_ns_ > double(brief_ns))) {
       executor_.stopLingering(runner);
       participants_.fetch_add(1, std::memory_order_relaxed);
       counted = true;
@@ -107,6 +109,8 @@ void Job::takePart(uint32_t turn, Runner& runner, size_t seat) noexcept {
     }
     if (!any && copies_) copies.emplace(combined, frame.arguments(), runner.scratch.copies, seat);
     run(*piece, runner, copies ? copies->arguments() : nullptr);
+    // Now somebody knows.
+    if (unknown && !any) executor_.callHelpers(*this, turn);
     any = true;
     // Whatever follows the last of them may be another turn already.
     if (copies) {
@@ -148,7 +152,7 @@ void Job::run(const Shares::Piece& piece, Runner& runner, const void* const* arg
   });
   // All participants would write it at once.
   const port::Nanoseconds elapsed = now() - start;
-  if (elapsed > brief_ns || ++runner.brief_pieces % 7 == 0)
+  if (elapsed > brief_ns || piece_ns_ < 0 || ++runner.brief_pieces % 7 == 0)
     frame.timing().record(elapsed, piece.size() * frame.itemsPerGroup());
   if (status != 0) status_.store(status, std::memory_order_relaxed);
 }

@@ -28,7 +28,7 @@ class Job {
     uint64_t begin = 0;
     uint64_t end = 0;
     uint64_t piece = 1;
-    double piece_ns = 0;  // what one is expected to take
+    double piece_ns = 0;  // what one is expected to take; negative: nobody knows
     // Whose shares it is cut into; nullptr: all seats'. And one more.
     const SeatSet* there = nullptr;
     size_t own = 0;
@@ -63,8 +63,11 @@ class Job {
 
   // For a participant: pieces that nobody started, and how long one will take.
   uint64_t unstarted() const noexcept { return shares_.left(); }
-  double pieceNs() const noexcept { return piece_ns_; }
-  // What all of the job takes one thread.
+  // Negative while nobody knows.
+  double pieceNs() const noexcept {
+    return piece_ns_ >= 0 ? piece_ns_ : frame.timing().estimate(piece_ * frame.itemsPerGroup());
+  }
+  // What all of the job takes one thread, if that was known when it began.
   double expectedNs() const noexcept { return expected_ns_; }
   // Those that are at it for longer than a moment.
   unsigned participants() const noexcept { return participants_.load(std::memory_order_relaxed); }
@@ -91,6 +94,7 @@ class Job {
   bool in_order_ = false;
   bool chained_ = false;
   bool copies_ = false;
+  uint64_t piece_ = 1;
   double piece_ns_ = 0;
   double expected_ns_ = 0;
   port::Operation* operation_ = nullptr;

@@ -67,10 +67,13 @@ class ExecutorTest : public ::testing::Test {
 class EndlessLaunch {
  public:
   EndlessLaunch(port::Device& device, port::Module& module)
+      : EndlessLaunch(device, module, 120'000 * device.capabilities().compute_units, 1ms) {}
+  EndlessLaunch(port::Device& device, port::Module& module, uint64_t groups,
+                std::chrono::nanoseconds each)
       : memory_(device.allocate(64 + elements * 8, 64)),
-        launch_(module, kernelIndex("until_flag"), 120'000 * device.capabilities().compute_units) {
+        launch_(module, kernelIndex("until_flag"), groups) {
     std::fill_n(memory_->host(), memory_->size(), std::byte{0});
-    launch_.value(1'000'000).memory(memory_.get()).memory(memory_.get(), 64);
+    launch_.value(uint64_t(each.count())).memory(memory_.get()).memory(memory_.get(), 64);
   }
   port::Launch whole() const { return launch_.whole(); }
   void end() { std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(memory_->host())).store(1); }
@@ -123,6 +126,18 @@ TEST_F(ExecutorTest, BigLaunchUsesEveryWorker) {
   ASSERT_TRUE(operation.wait());
   EXPECT_EQ(launch.threads().size(), units());
   EXPECT_FALSE(launch.threads().contains(uint64_t(gettid())));
+}
+
+// Of a kernel that never ran, so that nobody knows how long they are.
+TEST_F(ExecutorTest, FewLongGroupsRunSideBySide) {
+  if (units() < 2) GTEST_SKIP() << "one processor only";
+  EndlessLaunch launch(*device, *module, 2, 10s);
+  auto stream = device->createStream(port::Order::in_order);
+  TestOperation operation(launch.whole());
+  stream->submit(operation);
+  EXPECT_TRUE(eventually([&] { return launch.threads().size() == 2; }));
+  launch.end();
+  ASSERT_TRUE(operation.wait());
 }
 
 // However long they have been waiting: awake, about to fall asleep, asleep, or up to look around.
