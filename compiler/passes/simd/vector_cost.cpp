@@ -113,7 +113,8 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
       return {once * width,
               once + 2 * std::log2(width) * elementwise(instruction.getType(), width).vectors};
     const double step = isUpdate(instruction) && !masked ? taken_out : serial_step;
-    return {once * width, (once + step) * width};
+    // A loop over the lanes that get there, if not all do.
+    return {once * width, (once + step) * width * (masked ? taken : 1)};
   }
   if (dividesAsFloats(instruction))
     return {division * width, uniformDivisor(instruction, shapes) ? product : quotient};

@@ -160,6 +160,38 @@ TEST(Vectorising, RareAccesses) {
   EXPECT_EQ(count, 1);
 }
 
+// An atomic that lanes get to now and then does not make their arithmetic one lane's.
+TEST(Vectorising, RareAtomics) {
+  if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked loads and stores";
+  const char* const rare =
+      "kernel void count(global uint* out, uint turns) {\n"
+      "  uint x = get_global_id(0) + 1;\n"
+      "  for (uint i = 0; i < turns; ++i) {\n"
+      "    x ^= x << 13;\n"
+      "    x ^= x >> 17;\n"
+      "    x ^= x << 5;\n"
+      "    if ((x & 31) == 0)\n"
+      "      __opencl_atomic_fetch_add((volatile global atomic_uint*)out + (x >> 5) % 16, 1u,\n"
+      "                                memory_order_relaxed, memory_scope_device);\n"
+      "  }\n"
+      "}";
+  EXPECT_TRUE(becomesVectors(rare, "count"));
+  constexpr uint32_t items = 100, turns = 50;
+  std::vector<uint32_t> counts(16), expected(16);
+  for (uint32_t id = 0; id < items; ++id) {
+    uint32_t x = id + 1;
+    for (uint32_t i = 0; i < turns; ++i) {
+      x ^= x << 13;
+      x ^= x >> 17;
+      x ^= x << 5;
+      if ((x & 31) == 0) ++expected[(x >> 5) % 16];
+    }
+  }
+  Program(rare).run("count", {1, {items, 1, 1}, {50, 1, 1}, {0, 0, 0}},
+                    {Program::buffer(counts.data()), Program::value(turns)});
+  EXPECT_EQ(counts, expected);
+}
+
 // Indices that are clamped, wrapped or masked may be neighbours or not: which, is tested as it
 // runs.
 TEST(Vectorising, PerhapsNeighbours) {
