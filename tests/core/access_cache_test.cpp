@@ -6,36 +6,10 @@
 #include <thread>
 
 #include "doubles.h"
+#include "guarded_store.h"
 
 namespace weft::test {
 namespace {
-
-AccessStep step(AccessCode code, uint16_t a = 0, uint16_t b = 0, int64_t value = 0) {
-  AccessStep result;
-  result.code = code;
-  result.variable = first_free_access_variable;
-  result.a = a;
-  result.b = b;
-  result.value = value;
-  return result;
-}
-
-// a[i] = ... of 4-byte elements, where i < n, the second argument; a third is not looked at.
-std::vector<ArgumentInfo> guardedStore() {
-  std::vector<ArgumentInfo> arguments(3);
-  arguments[0].kind = ArgumentKind::global_pointer;
-  arguments[0].size = 8;
-  arguments[0].reads_known = arguments[0].writes_known = true;
-  arguments[1].size = arguments[2].size = 4;
-  AccessRecord record{false, true, true, 4, 4, {}};
-  record.steps = {step(AccessCode::global_id), step(AccessCode::argument, 1),
-                  step(AccessCode::guard, 0, 1, static_cast<int64_t>(AccessComparison::less)),
-                  step(AccessCode::constant, 0, 0, 4), step(AccessCode::multiply, 0, 3)};
-  record.steps[1].width = 32;
-  record.steps[2].variable = 0;
-  arguments[0].accesses = {record};
-  return arguments;
-}
 
 class AccessCacheTest : public ::testing::Test {
  protected:
@@ -72,7 +46,7 @@ class AccessCacheTest : public ::testing::Test {
 
   Machine machine;
   Ref<Context> context = machine.context();
-  const std::vector<ArgumentInfo> arguments = guardedStore();
+  const std::vector<ArgumentInfo> arguments = guardedStore(3);
   const AccessCache cache{arguments};
 };
 

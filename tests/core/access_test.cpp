@@ -5,38 +5,14 @@
 #include <random>
 
 #include "core/access_evaluation.h"
+#include "guarded_store.h"
 
 namespace weft {
 namespace {
 
+using test::guardedStore, test::step;
+
 constexpr size_t size = 4096;
-
-AccessStep step(AccessCode code, uint16_t a = 0, uint16_t b = 0, int64_t value = 0) {
-  AccessStep result;
-  result.code = code;
-  result.variable = first_free_access_variable;
-  result.a = a;
-  result.b = b;
-  result.value = value;
-  return result;
-}
-
-// a[i] = ... of 4-byte elements, where i < n, the argument behind the pointer.
-std::vector<ArgumentInfo> guardedStore() {
-  std::vector<ArgumentInfo> arguments(2);
-  arguments[0].kind = ArgumentKind::global_pointer;
-  arguments[0].size = 8;
-  arguments[0].reads_known = arguments[0].writes_known = true;
-  arguments[1].size = 4;
-  AccessRecord record{false, true, true, 4, 4, {}};
-  record.steps = {step(AccessCode::global_id), step(AccessCode::argument, 1),
-                  step(AccessCode::guard, 0, 1, static_cast<int64_t>(AccessComparison::less)),
-                  step(AccessCode::constant, 0, 0, 4), step(AccessCode::multiply, 0, 3)};
-  record.steps[1].width = 32;
-  record.steps[2].variable = 0;
-  arguments[0].accesses = {record};
-  return arguments;
-}
 
 std::vector<TouchedRange> touched(const std::vector<ArgumentInfo>& arguments,
                                   const port::LaunchRecord& launch, int32_t n) {
