@@ -7,6 +7,7 @@
 
 #include "scheduler/command.h"
 #include "scheduler/enqueue.h"
+#include "scheduler/state.h"
 
 namespace weft {
 namespace {
@@ -24,16 +25,25 @@ struct Written {
 };
 using Results = std::vector<Written>;
 
+// Can no other command run meanwhile?
+bool runsAlone(const Queue& queue) {
+  return !queue.outOfOrder() &&
+         State::of(queue.context()).queues().with([](auto& all) { return all.size() == 1; });
+}
+
 Results writtenBy(const DeviceKernel& kernel, const ArgumentSet& arguments,
-                  const port::LaunchRecord& record) {
+                  const port::LaunchRecord& record, bool whole_objects) {
   Results results;
   const auto& values = arguments.values;
   const auto launch = kernel.accesses.of(record, {values.begin(), values.end()});
   for (const auto& [argument, range] : launch->touched) {
     MemObject* const object = values[argument].memory();
     if (!range.writes || !object->kernelMayWrite()) continue;
-    const Bytes room(range.end - range.begin);
-    results.push_back({argument, Ref<MemObject>(object), range.begin, room, room, room});
+    const auto same = [&](const Written& other) { return other.object.get() == object; };
+    if (whole_objects && std::ranges::any_of(results, same)) continue;
+    const size_t begin = whole_objects ? 0 : range.begin;
+    const Bytes room(whole_objects ? object->size() : range.end - begin);
+    results.push_back({argument, Ref<MemObject>(object), begin, room, room, room});
   }
   return results;
 }
@@ -91,7 +101,8 @@ Ref<Event> enqueueChecked(WaitList waits, Queue& queue, cl_command_type type,
                           const DeviceKernel& kernel, const ArgumentSet& arguments,
                           const port::LaunchRecord& record, const LaunchWay& divided,
                           const LaunchWay& whole) {
-  const auto results = std::make_shared<Results>(writtenBy(kernel, arguments, record));
+  const auto results =
+      std::make_shared<Results>(writtenBy(kernel, arguments, record, runsAlone(queue)));
   Chain chain(waits);
   const auto forAll = [&](auto&& enqueue) {
     std::vector<Ref<Event>> events;
