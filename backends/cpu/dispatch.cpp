@@ -413,7 +413,8 @@ void Executor::runJob(Job& job, uint32_t turn, Runner& runner) noexcept {
   Worker *woken = nullptr, *watchman = nullptr;
   const port::Nanoseconds begun = now();
   shared_.with([&](Shared& shared) {
-    if (shared.jobs.empty()) learnPause(begun - shared.job_closed);
+    // One may have closed since: then there was none.
+    if (shared.jobs.empty()) learnPause(begun - std::min(begun, shared.job_closed));
     // Those who remember the job from another turn may have been faster.
     if (job.turn() == turn) {
       shared.jobs.push_back(&job);

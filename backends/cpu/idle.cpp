@@ -223,6 +223,7 @@ void Executor::callHelpers(Job& job, uint32_t turn) noexcept {
   const auto unstarted = double(job.unstarted());
   const double worth = piece_ns >= 0 ? std::min(unstarted * piece_ns / worth_waking_ns, unstarted)
                                      : there + std::min(untimed_calls, unstarted);
+  if (worth <= there) return;
   shared_.with([&](Shared& shared) {
     for (unsigned count = there; count < worth; ++count) {
       Worker* const worker = takeSleeper(shared);
