@@ -3,6 +3,7 @@
 #include "scheduler/residency.h"
 #include "scheduler/state.h"
 #include "scheduler/step.h"
+#include "scheduler/tracing.h"
 #include "scheduler/transfer.h"
 
 namespace weft {
@@ -142,6 +143,7 @@ bool Resolver::waitForAll(std::vector<Event*>& events) {
   std::sort(events.begin(), events.end());
   events.erase(std::unique(events.begin(), events.end()), events.end());
   for (Event* event : events) {
+    if (tracing::on()) tracing::noteDependency(command_, *event);
     command_.waitFor(*event, false);
     if (event->queue()) flushes_.emplace_back(event->queue());
   }

@@ -94,6 +94,7 @@ TEST_F(TracingTest, AKernelOnAnotherDeviceWaitsForTheFirstAndForItsBytes) {
     const char zero = 0;
     enqueueFill(*first, *buffer, &zero, 1, 0, size, {});
     const auto produced = launch(*first, program, "produce", *buffer);
+    produced->wait();  // or a prefetch might bring the bytes before the next kernel waits for any
     EXPECT_EQ(launch(*second, program, "consume", *buffer, WaitList(&produced, 1))->wait(),
               CL_COMPLETE);
   }
@@ -132,6 +133,25 @@ TEST_F(TracingTest, AKernelOnAnotherDeviceWaitsForTheFirstAndForItsBytes) {
     EXPECT_LE(record.ended, record.completed) << command.name;
     EXPECT_EQ(record.status, CL_COMPLETE);
   }
+}
+
+TEST_F(TracingTest, WhatNobodyOrderedWaitsForTheWriterOfItsBytes) {
+  {
+    FakePlatform platform({FakeOptions{}, automatic()});
+    const auto program =
+        platform.program({{"produce", {pointerArgument(false, true)}, [](auto&) {}},
+                          {"consume", {pointerArgument(true, false)}, [](auto&) {}}});
+    const auto first = platform.queue(0), second = platform.queue(1);
+    const auto buffer = platform.buffer(size);
+    const auto produced = launch(*first, program, "produce", *buffer);
+    first->flush();
+    const auto consumed = launch(*second, program, "consume", *buffer);
+    second->flush();
+    while (!consumed->done()) platform.fake(0).finishAll();
+    EXPECT_EQ(consumed->status(), CL_COMPLETE);
+  }
+  const TracedProcess process = recorded.read();
+  EXPECT_TRUE(dependsOn(find(process, "consume"), indexOf(process, "produce")));
 }
 
 TEST_F(TracingTest, UserEventsAndFailuresAreThere) {
