@@ -128,6 +128,18 @@ void guessUnmeasured(std::span<MemberModel> members, std::span<const double> est
     if (alike || !members[i].measured) members[i].unit_ns = factor * estimates[i];
 }
 
+Team fastest(std::span<const double> unit_ns, size_t count, uint64_t units) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < unit_ns.size(); ++i)
+    if (unit_ns[i] > 0) order.push_back(i);
+  if (order.size() <= count) return {};
+  std::ranges::stable_sort(order, {}, [&](size_t member) { return unit_ns[member]; });
+  std::vector<double> speeds(unit_ns.size(), 0);
+  for (const size_t member : std::span(order).first(count)) speeds[member] = 1 / unit_ns[member];
+  const double speed = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  return {apportion(speeds, units), static_cast<double>(units) / speed};
+}
+
 Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargin& margin,
           double merge_ns) {
   Plan result;

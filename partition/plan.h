@@ -46,6 +46,16 @@ Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargi
 // but the members' speeds to each other. Members that are alike are all of the same speed.
 void guessUnmeasured(std::span<MemberModel> members, std::span<const double> estimates, bool alike);
 
+// Some of the members, who begin and end together.
+struct Team {
+  std::vector<uint64_t> shares;  // of all members; none for those who are not in it
+  double nanoseconds = 0;
+};
+
+// The `count` that do a unit fastest, of equals the first. `unit_ns`: 0 where it is not known.
+// Nobody and 0 where there are not more than so many of whom it is.
+Team fastest(std::span<const double> unit_ns, size_t count, uint64_t units);
+
 // Units in proportion to the weights, of which one is positive; sums up to `units`.
 std::vector<uint64_t> apportion(std::span<const double> weights, uint64_t units);
 

@@ -92,7 +92,10 @@ class Simulation {
         kernel_(kernel),
         choice_(choice),
         settings_(settings),
-        states_(machine.members.size()) {
+        states_(machine.members.size()),
+        verdict_(machine.members.size()),
+        homes_(verdict_.ways()),
+        unit_ns_(machine.members.size(), 0) {
     work_.push_back(0);
     for (uint64_t unit = 0; unit < kernel.units; ++unit)
       work_.push_back(work_.back() + kernel.work * weightOf(kernel.profile, unit, kernel.units));
@@ -194,10 +197,13 @@ class Simulation {
     constexpr double sure_spread = 0.1;
     std::vector<uint64_t> single(states_.size(), 0);
     single[planned.best] = kernel_.units;
-    mode_ = verdict_.next();
+    way_ = verdict_.next();
     learns_ = true;
-    if (mode_ == Verdict::Mode::alone) return staticPolicy(single);
-    if (!homes_.shares().empty()) return staticPolicy(homes_.shares());
+    if (way_ == verdict_.alone()) return staticPolicy(single);
+    Homes& homes = homes_[way_];
+    if (way_ != Verdict::together && homes.shares().empty())
+      homes.set(fastest(unit_ns_, verdict_.members(way_), kernel_.units).shares);
+    if (!homes.shares().empty()) return staticPolicy(homes.shares());
     if (!planned.split()) {
       learns_ = false;
       verdict_.refuse();
@@ -207,25 +213,28 @@ class Simulation {
       return model.measured && model.spread < sure_spread;
     });
     if (!sure) return guidedPolicy(std::move(models), planned.shares);
-    homes_.set(planned.shares);
+    homes.set(planned.shares);
     return staticPolicy(planned.shares);
   }
 
   void learnFrom(double longest) {
-    const bool moved = mode_ == Verdict::Mode::together && homes_.moved();
-    if (mode_ == Verdict::Mode::together) {
-      std::vector<Homes::Done> done;
-      double best = never;
-      for (State& state : states_) {
-        double end = 0;
-        for (const Running& running : state.running) end = std::max(end, running.done);
-        done.push_back({state.units, end, state.busy});
-        if (state.units > 0) best = std::min(best, state.busy / static_cast<double>(state.units));
-      }
-      homes_.ended(done);
-      verdict_.expectAlone(best * static_cast<double>(kernel_.units));
+    if (way_ == verdict_.alone()) return verdict_.took(way_, longest);
+    const bool moved = homes_[way_].moved();
+    std::vector<Homes::Done> done;
+    double busiest = 0;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      const State& state = states_[i];
+      busiest = std::max(busiest, state.busy);
+      double end = 0;
+      for (const Running& running : state.running) end = std::max(end, running.done);
+      done.push_back({state.units, end, state.busy});
+      if (state.units > 0) unit_ns_[i] = state.busy / static_cast<double>(state.units);
     }
-    verdict_.took(mode_, longest, moved);
+    homes_[way_].ended(done);
+    if (way_ == Verdict::together) verdict_.expect(way_, busiest);
+    for (Verdict::Way way = Verdict::together + 1; way < verdict_.ways(); ++way)
+      verdict_.expect(way, fastest(unit_ns_, verdict_.members(way), kernel_.units).nanoseconds);
+    verdict_.took(way_, longest, moved);
   }
 
   double runLaunch(unsigned launch, Outcome& outcome) {
@@ -234,6 +243,7 @@ class Simulation {
     believeTransfers(last);
     const std::unique_ptr<Policy> policy = policyFor();
     written_.assign(states_.size(), {});
+    host_free_ = 0;
     for (State& state : states_) {
       state.link_free = state.compute_free = state.busy = 0;
       state.units = 0;
@@ -264,8 +274,9 @@ class Simulation {
              Outcome& outcome) {
     State& state = states_[index];
     const Member& member = machine_.members[index];
-    const double ready = transferIn(index, slice, now, outcome);
-    const double begin = std::max({ready, state.compute_free, now});
+    host_free_ = std::max(host_free_, now) + member.host_ns;
+    const double ready = transferIn(index, slice, host_free_, outcome);
+    const double begin = std::max({ready, state.compute_free, host_free_});
     const uint64_t seed = slice.begin * 1315423911u + launch * 2654435761u + index;
     const double mean = workOf(slice) / static_cast<double>(slice.count());
     const double units = static_cast<double>(std::max(slice.count(), member.width));
@@ -394,9 +405,11 @@ class Simulation {
   Settings settings_;
   std::vector<State> states_;
   std::vector<double> work_;  // of the units before
-  Homes homes_;
   Verdict verdict_;
-  Verdict::Mode mode_ = Verdict::Mode::together;
+  Verdict::Way way_ = Verdict::together;
+  std::vector<Homes> homes_;     // by way
+  std::vector<double> unit_ns_;  // of each member's last slices; 0: it had none
+  double host_free_ = 0;
   bool learns_ = true;
   std::vector<Units> written_;
   Units host_;

@@ -14,6 +14,7 @@ struct Member {
   std::string name;
   double speed = 1;              // work in a nanosecond; a kernel's unit is some amount of work
   double slice_ns = 1000;        // fixed cost of a slice
+  double host_ns = 0;            // of the host, which hands out one slice after the other
   uint64_t width = 1;            // units at once: fewer take as long as these
   double link_bytes_per_ns = 0;  // to the host; 0: it works in the host's memory
   double link_ns = 0;            // latency of a transfer

@@ -6,19 +6,19 @@
 namespace weft::partition {
 namespace {
 
-using Mode = Verdict::Mode;
-
 // A trial ends with the first launch that found its data in place, which is the second one unless
 // parts move, or after so many.
 constexpr unsigned most_trial_launches = 5;
 constexpr uint64_t trial_again = 256;
 // A launch and one that it moves data for, when data is known to move.
 constexpr unsigned trial_launches = 2;
-// Dividing keeps all members busy, so it has to gain something.
+// More members are kept busy by a wider way, so it has to gain something.
 constexpr double margin_part = 0.03, margin_ns = 2000;
-// Below that part of what the best member alone is expected to take, nobody needs to try; but what
-// it takes to run a part at all makes too much of expectations of so little.
+// Below that part of what alone is expected to take, nobody needs to try it; but what it takes to
+// run a part at all makes too much of expectations of so little.
 constexpr double surely_better = 0.85, brief_ns = 60'000;
+// And a way of some members is tried where it may take that part of the best way's time.
+constexpr double worth_a_trial = 0.95;
 // What trials may cost, as a part of all time; and how soon and how late the next one is.
 constexpr double trial_part = 0.01;
 // What they cost beside the worse way's time: launches that depend on what comes of it wait for it.
@@ -29,95 +29,137 @@ constexpr double far_better = 0.75, second_chance = 16;
 constexpr unsigned most_chances = 3;
 constexpr double learned = 0.5;
 
-constexpr Mode other(Mode mode) { return mode == Mode::together ? Mode::alone : Mode::together; }
-
 }  // namespace
 
-bool Verdict::aloneIsWorthATrial() const {
-  return expected_alone_ < brief_ns || together_.ns > surely_better * expected_alone_;
+Verdict::Verdict(size_t members) {
+  for (size_t count = std::max<size_t>(members, 2); count > 1; count = (count + 1) / 2)
+    ways_.push_back({count});
+  ways_.push_back({1});
+  last_ = alone();
 }
 
-bool Verdict::pays() const { return together_.ns * (1 + margin_part) + margin_ns < alone_.ns; }
+// Of those that are known.
+Verdict::Way Verdict::best() const {
+  Way best = together;
+  bool found = false;
+  for (Way way = ways_.size(); way-- > 0;) {
+    const Times& wider = ways_[way];
+    if (!wider.known()) continue;
+    if (!found || wider.ns * (1 + margin_part) + margin_ns < ways_[best].ns) best = way;
+    found = true;
+  }
+  return best;
+}
 
-void Verdict::tryMode(Mode mode) {
-  mode_ = mode;
+bool Verdict::isWorthATrial(Way way) const {
+  if (way == together) return true;
+  const double best_ns = ways_[best()].ns;
+  if (way != alone()) return ways_[way].expected_ns > 0 && predicted(way) < worth_a_trial * best_ns;
+  const double expected_ns = ways_[way].expected_ns;
+  return expected_ns < brief_ns || best_ns > surely_better * expected_ns;
+}
+
+// As if each further member added as much to what the parts' execution takes.
+double Verdict::predicted(Way way) const {
+  const Times &all = ways_[together], &one = ways_[alone()], &some = ways_[way];
+  const double one_ns = one.known() ? one.ns : one.expected_ns;
+  const double more = one_ns - one.expected_ns;
+  const double added = (all.ns - all.expected_ns - more) / static_cast<double>(all.members - 1);
+  return some.expected_ns + more + added * static_cast<double>(some.members - 1);
+}
+
+void Verdict::tryWay(Way way) {
+  way_ = way;
   settled_ = false;
   begun_ = 0;
-  times(mode).count = 0;
-  times(mode).tried = false;
+  ways_[way].count = 0;
+  ways_[way].tried = false;
 }
 
-void Verdict::settle(Mode mode) {
-  mode_ = mode;
+// After a trial.
+void Verdict::tryNextOrSettle() {
+  for (size_t i = 0; i < ways_.size(); ++i) {
+    const Way way = (alone() + i) % ways_.size();  // which says most of what others may gain
+    if (!ways_[way].known() && isWorthATrial(way)) return tryWay(way);
+  }
+  settle(best());
+}
+
+void Verdict::settle(Way way) {
+  way_ = way;
   settled_ = true;
-  const Times &mine = times(mode), &others = times(other(mode));
-  const double lost = others.known() && mine.known() ? others.ns / mine.ns - 1 : 0;
-  const double stall = mine.known() ? stall_ns / mine.ns : 0;
-  double launches =
-      std::clamp((trial_launches * lost + stall) / trial_part, soonest_trial, latest_trial);
-  const bool disappoints = mode == Mode::alone && mine.known() && expected_together_ > 0 &&
-                           expected_together_ < far_better * mine.ns;
-  if (disappoints && disappointments_ < most_chances)
+  const Way before = std::exchange(candidate_, way == alone() ? together : alone());
+  for (size_t i = 1; i <= ways_.size(); ++i)
+    if (const Way other = (before + i) % ways_.size(); other != way && isWorthATrial(other)) {
+      candidate_ = other;
+      break;
+    }
+  const Times &mine = ways_[way], &other = ways_[candidate_];
+  double lost_ns = stall_ns + mine.moving_ns + other.moving_ns;
+  if (other.known()) lost_ns += trial_launches * (other.ns - mine.ns);
+  double launches = mine.known() ? lost_ns / trial_part / mine.ns : 0;
+  launches = std::clamp(launches, soonest_trial, latest_trial);
+  const double expected_ns = ways_[together].expected_ns;
+  const bool disappoints =
+      way == alone() && mine.known() && expected_ns > 0 && expected_ns < far_better * mine.ns;
+  if (disappoints && disappointments_ < most_chances) {
+    candidate_ = together;
     launches = second_chance * static_cast<double>(1u << disappointments_++);
+  }
   until_trial_ = static_cast<uint64_t>(launches);
 }
 
 bool Verdict::leaveWhole() {
-  if (settled_ && mode_ == Mode::alone) {
-    last_ = Mode::alone;
+  if (settled_ && way_ == alone()) {
+    last_ = alone();
     if (--until_trial_ > 0) return true;
-    tryMode(Mode::together);
+    tryWay(candidate_);
   }
-  // Both ways are known, so of the launches of a trial no more are needed than it has; unless they
-  // came to nothing.
-  if (settled_ || mode_ == Mode::alone || !alone_.known()) return false;
+  // What there is to compare is known, so of the launches of a trial no more are needed than it
+  // has; unless they came to nothing.
+  if (settled_ || way_ == alone() || best() != alone()) return false;
   return begun_++ % trial_again >= most_trial_launches;
 }
 
-Mode Verdict::next() {
-  if (settled_ && mode_ == Mode::together && --until_trial_ == 0) {
-    if (aloneIsWorthATrial())
-      tryMode(Mode::alone);
+Verdict::Way Verdict::next() {
+  if (settled_ && way_ != alone() && --until_trial_ == 0) {
+    if (isWorthATrial(candidate_))
+      tryWay(candidate_);
     else
-      settle(Mode::together);
+      settle(way_);
   }
-  return mode_;
+  return way_;
 }
 
-void Verdict::took(Mode mode, double nanoseconds, bool moved) {
-  Times& mine = times(mode);
-  const bool warm = std::exchange(last_, mode) == mode && !moved;
+void Verdict::took(Way way, double nanoseconds, bool moved) {
+  Times& mine = ways_[way];
+  const bool another = std::exchange(last_, way) != way, warm = !another && !moved;
+  // The first one of all may have loaded code.
+  if (another && mine.known()) mine.moving_ns = std::max(nanoseconds - mine.ns, 0.0);
   if (!mine.known() || (warm && (!mine.warm || !settled_)) || (!warm && !mine.warm))
     mine.ns = nanoseconds;
   else if (warm)
     mine.ns += learned * (nanoseconds - mine.ns);
   mine.warm |= warm;
   mine.tried |= warm;
-  if (mode != mode_) return;
-  const bool over = ++mine.count >= most_trial_launches || mine.tried;
+  if (way != way_) return;
   if (settled_) {
-    if (mode == Mode::together && alone_.known() && !pays()) settle(Mode::alone);
-    return;
+    if (best() != way_) settle(best());
+  } else if (++mine.count >= most_trial_launches || mine.tried) {
+    tryNextOrSettle();
   }
-  if (mode == Mode::together && !alone_.known()) {
-    if (!over) return;
-    if (aloneIsWorthATrial())
-      tryMode(Mode::alone);
-    else
-      settle(Mode::together);
-    return;
-  }
-  if (over) settle(pays() ? Mode::together : Mode::alone);
 }
 
 void Verdict::leftWhole(double nanoseconds) {
-  if (alone_.known()) alone_.ns += learned * (nanoseconds - alone_.ns);
+  Times& mine = ways_[alone()];
+  if (mine.known()) mine.ns += learned * (nanoseconds - mine.ns);
 }
 
 void Verdict::refuse() {
   constexpr unsigned most_doublings = 16;
-  mode_ = Mode::alone;
+  way_ = alone();
   settled_ = true;
+  candidate_ = together;
   until_trial_ = uint64_t{4} << std::min(2 * refusals_++, most_doublings);
 }
 

@@ -1,56 +1,73 @@
-// Does it pay to divide a kernel? Predictions leave out what nobody has a number for: what a launch
-// costs on the host, how members get in each other's way, what the kernels before and after make of
-// where the bytes are. So both ways are tried, rarely, and their times compared. Pure.
+// Does it pay to divide a kernel, and among how many? Predictions leave out what nobody has a
+// number for: what a launch costs on the host, which each further part adds to, how members get in
+// each other's way, what the kernels before and after make of where the bytes are. So the ways are
+// tried, rarely, and their times compared. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace weft::partition {
 
 // Of one kernel at one size. Not thread-safe.
 class Verdict {
  public:
-  enum class Mode : uint8_t { together, alone };
+  // Which members run it: all together, the faster half of them, half of those, and so on; the last
+  // way is the best one alone.
+  using Way = size_t;
+  static constexpr Way together = 0;
+
+  explicit Verdict(size_t members = 2);
+
+  Way alone() const { return ways_.size() - 1; }
+  size_t ways() const { return ways_.size(); }
+  // Who may take part.
+  size_t members(Way way) const { return ways_[way].members; }
 
   // Of a launch that is about to be enqueued: it is best left whole, and nothing is to be learned
   // from it. next() is called for the others, when they begin.
   bool leaveWhole();
-  Mode next();
+  Way next();
   // That launch took so long from when it could begin, the host's work included. `moved`: its parts
   // were not where those of the one before it were, so data moved that will not move again.
-  void took(Mode mode, double nanoseconds, bool moved = false);
+  void took(Way way, double nanoseconds, bool moved = false);
   // A launch that was left whole took so long.
   void leftWhole(double nanoseconds);
   // It cannot be divided, for a reason that later ones are likely to share.
   void refuse();
-  // What the best member alone would take, by the speed of its part.
-  void expectAlone(double nanoseconds) { expected_alone_ = nanoseconds; }
-  // What together would take if nothing but the parts' execution took time.
-  void expectTogether(double nanoseconds) { expected_together_ = nanoseconds; }
+  // What a way would take if nothing but the parts' execution took time, by the speeds of parts
+  // that ran. 0: there is no such way, as fewer take part in those that are wider.
+  void expect(Way way, double nanoseconds) { ways_[way].expected_ns = nanoseconds; }
 
-  // Are both ways known, or one of them to be better for sure?
+  // Are all ways known, or known not to be worth a trial?
   bool settled() const { return settled_; }
-  Mode mode() const { return mode_; }
+  // The best one, or the one that is tried.
+  Way way() const { return way_; }
 
  private:
   struct Times {
+    size_t members = 0;
+    double expected_ns = 0;
     double ns = 0;
-    bool warm = false;   // of a launch that found its data in place
-    bool tried = false;  // so in this trial
-    unsigned count = 0;  // of this trial
+    double moving_ns = 0;  // more, of a launch after those of another way
+    bool warm = false;     // of a launch that found its data in place
+    bool tried = false;    // so in this trial
+    unsigned count = 0;    // of this trial
 
     bool known() const { return ns > 0; }
   };
 
-  Times& times(Mode mode) { return mode == Mode::together ? together_ : alone_; }
-  bool aloneIsWorthATrial() const;
-  bool pays() const;
-  void tryMode(Mode mode);
-  void settle(Mode mode);
+  Way best() const;
+  bool isWorthATrial(Way way) const;
+  double predicted(Way way) const;
+  void tryNextOrSettle();
+  void tryWay(Way way);
+  void settle(Way way);
 
-  Times together_, alone_;
-  double expected_alone_ = 0, expected_together_ = 0;
-  Mode mode_ = Mode::together, last_ = Mode::alone;
+  std::vector<Times> ways_;
+  Way way_ = together, last_;
+  Way candidate_ = together;  // when settled: what is tried next
   bool settled_ = false;
   uint64_t until_trial_ = 0;  // launches, when settled
   uint64_t begun_ = 0;        // of a trial

@@ -179,6 +179,24 @@ std::unique_ptr<partition::Policy> Division::onOne(size_t member) const {
   return partition::staticPolicy(std::move(shares));
 }
 
+// As one part each for those who had one before, or by what is known of the members' speeds.
+std::unique_ptr<partition::Policy> Division::divided(Experience::State& seen, bool always) {
+  std::vector<partition::Homes>& homes = cutOf(seen).homes;
+  home_ = way_;
+  if (way_ != partition::Verdict::together && homes[way_].shares().empty()) {
+    partition::Team team =
+        partition::fastest(unitTimes(seen), seen.verdict.members(way_), split_->blocks());
+    // Where no more take part anyway, it is the same as together.
+    if (team.shares.empty())
+      home_ = partition::Verdict::together;
+    else
+      homes[way_].set(std::move(team.shares), alike());
+  }
+  if (const auto& shares = homes[home_].shares(); !shares.empty())
+    return partition::staticPolicy(shares);
+  return guided(seen, always);
+}
+
 // By what is known of the members' speeds: as one part each where that is enough, or else in
 // several, from whose times they become known.
 std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, bool always) {
@@ -205,7 +223,7 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
                         }));
   at_once_ = settled;
   if (!settled) return partition::guidedPolicy(std::move(models), plan.shares);
-  cutOf(seen).homes.set(plan.shares, alike());
+  cutOf(seen).homes[home_].set(plan.shares, alike());
   return partition::staticPolicy(plan.shares);
 }
 
@@ -224,21 +242,21 @@ void Division::decide() {
     std::vector<double> weights(members());
     auto random = knowledge.random.lock();
     for (double& weight : weights) weight = static_cast<double>((*random)() % 1000 + 1);
+    // Some of many stand aside, as where fewer are better.
+    for (size_t i = 2; i < weights.size(); ++i)
+      if (const uint64_t number = (*random)(); number % 4 == 0) weights[number / 4 % (i + 1)] = 0;
     policy_ = partition::staticPolicy(partition::apportion(weights, blocks));
     return;
   }
   const bool always = mode == Mode::always;
-  mode_ = always ? Verdict::Mode::together : seen->verdict.next();
+  way_ = always ? Verdict::together : seen->verdict.next();
   on_trial_ = !always && !seen->verdict.settled();
   if (on_trial_) ++seen->on_trial;
-  if (mode_ == Verdict::Mode::together) {
-    if (const auto& shares = cutOf(*seen).homes.shares(); !shares.empty())
-      policy_ = partition::staticPolicy(shares);
-    else
-      policy_ = guided(*seen, always);
+  divides_ = way_ != seen->verdict.alone();
+  if (divides_) {
+    policy_ = divided(*seen, always);
     if (policy_) return;
-    mode_ = Verdict::Mode::alone;
-    learns_ = false;
+    divides_ = learns_ = false;
     if (measures_alone_) {
       ++seen->measuring_alone;
     } else {
@@ -281,7 +299,7 @@ void Division::plan(bool ahead) {
   if (maker_.load(std::memory_order_relaxed) != std::this_thread::get_id()) able_ = begun_;
   decide();
   if (ahead && at_once_ && split_->merged().empty()) decideToMeasure(*experience_->state().lock());
-  if (mode_ == partition::Verdict::Mode::together && !split_->merged().empty())
+  if (divides_ && !split_->merged().empty())
     merging_ = std::make_unique<Merging>(device_, *split_, arguments_);
   planned_ns_ = static_cast<double>(profiling::now() - begun_);
 }
@@ -328,22 +346,41 @@ void Division::finished(size_t index, const Slice& slice, uint64_t begin, uint64
                                       static_cast<uint64_t>(std::max(items, 1.0)), time);
 }
 
-// Who would be best alone, and what it would take, by the parts' times.
-void Division::judgeAlone(Experience::State& seen) const {
-  double sum = 0, least = 0, longest = 0;
+// Of each member, 0: nobody knows. Members of one kind are equally fast.
+std::vector<double> Division::unitTimes(const Experience::State& seen) const {
+  const std::vector<double>& last = cutOf(seen).unit_ns;
+  std::vector<double> result(members(), 0);
   for (size_t i = 0; i < members(); ++i) {
-    if (members_[i].units == 0) continue;
-    sum += members_[i].busy_ns;
-    longest = std::max(longest, members_[i].busy_ns);
-    const double unit_ns = members_[i].busy_ns / static_cast<double>(members_[i].units);
-    if (least > 0 && unit_ns >= least) continue;
-    least = unit_ns;
-    seen.best = i;
+    double units = 0, sum = 0;
+    for (size_t j = 0; j < members(); ++j) {
+      if (last[j] == 0 || experience_->kindOf(j) != experience_->kindOf(i)) continue;
+      const auto weight = static_cast<double>(members_[j].units + 1);
+      units += weight;
+      sum += weight * last[j];
+    }
+    if (last[i] > 0) result[i] = sum / units;
   }
+  return result;
+}
+
+// What each way would take, and who would be best alone, by the parts' times.
+void Division::judge(Experience::State& seen) const {
+  using partition::Verdict;
+  Verdict& verdict = seen.verdict;
+  const std::vector<double> unit_ns = unitTimes(seen);
+  const uint64_t blocks = split_->blocks();
+  double longest = 0;
+  for (const State& state : members_) longest = std::max(longest, state.busy_ns);
+  if (way_ == Verdict::together) verdict.expect(way_, longest);
+  for (Verdict::Way way = Verdict::together + 1; way < verdict.alone(); ++way)
+    verdict.expect(way, partition::fastest(unit_ns, verdict.members(way), blocks).nanoseconds);
+  size_t best = members();
+  for (size_t i = 0; i < members(); ++i)
+    if (unit_ns[i] > 0 && (best == members() || unit_ns[i] < unit_ns[best])) best = i;
+  if (best == members()) return;
   // Of members of one kind the first one is at home.
-  if (sameKind(*member(0).device, *member(seen.best).device)) seen.best = 0;
-  seen.verdict.expectTogether(longest);
-  seen.verdict.expectAlone(alike() ? sum : least * static_cast<double>(split_->blocks()));
+  seen.best = sameKind(*member(0).device, *member(best).device) ? 0 : best;
+  verdict.expect(verdict.alone(), unit_ns[best] * static_cast<double>(blocks));
 }
 
 // How long it took on the devices from then on, each member and all together.
@@ -367,7 +404,6 @@ size_t Division::again() {
 }
 
 void Division::succeeded(std::optional<uint64_t> ahead) {
-  using partition::Verdict;
   const double now =
       ahead ? timeFrom(std::max(begun_, *ahead)) : static_cast<double>(profiling::now() - begun_);
   // What the host does before counts as well, unless the devices are busy meanwhile.
@@ -375,7 +411,8 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   const double total = now + (begun_ > since ? static_cast<double>(begun_ - since) : 0);
   if (Knowledge::get().setting.trace) tell(now);
   if (!measured_) return;
-  if (const auto spent = merging_ && !ran_again_ ? merging_->spent() : std::nullopt)
+  const bool together = way_ == partition::Verdict::together;
+  if (const auto spent = merging_ && together && !ran_again_ ? merging_->spent() : std::nullopt)
     Knowledge::get().store.recordTransfer(mergeKey(), merging_->bytes(), *spent);
   const auto seen = experience_->state().lock();
   for (size_t i = 0; i < members(); ++i)
@@ -384,23 +421,23 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
   if (!learns_) return;
   // Once is enough while nothing speaks for dividing it; later what it took tells.
   if (ran_again_ && !seen->verdict.settled()) return seen->verdict.refuse();
-  if (mode_ == Verdict::Mode::alone) {
+  if (!divides_) {
     double busy = 0;
     for (const State& state : members_) busy += state.busy_ns;
     const double waited = ahead ? 0 : commandTime(member(seen->best).device->capabilities());
-    seen->verdict.took(mode_, std::max(busy, total - waited));
+    seen->verdict.took(way_, std::max(busy, total - waited));
     return;
   }
   ++seen->launches;
-  partition::Homes& homes = cutOf(*seen).homes;
+  partition::Homes& homes = cutOf(*seen).homes[home_];
   const bool moved = homes.moved();
   std::vector<partition::Homes::Done> done;
   for (const State& state : members_) done.push_back({state.units, state.done_ns, state.busy_ns});
   homes.ended(done);
   // Whether other shares are better the next launches tell, or they stay as long as they are not.
   if (homes.moved()) seen->sampling.startOver();
-  judgeAlone(*seen);
-  seen->verdict.took(mode_, total, moved);
+  judge(*seen);
+  seen->verdict.took(way_, total, moved);
 }
 
 }  // namespace weft

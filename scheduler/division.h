@@ -119,11 +119,13 @@ class Division {
   bool alike() const;
   double itemsPerBlock() const;
   double groupsPerBlock() const;
-  void judgeAlone(Experience::State& seen) const;
+  void judge(Experience::State& seen) const;
+  std::vector<double> unitTimes(const Experience::State& seen) const;
   // What is predicted of the members. `known`: each, or one like it, was measured.
   Models models(const Experience::State& seen, bool& known) const;
   // `needed`: what part of the launches is going to miss the bytes that this one does.
   void predictTransfers(partition::MemberModel& model, const Device& device, double needed) const;
+  std::unique_ptr<partition::Policy> divided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> onOne(size_t member) const;
 
@@ -140,7 +142,9 @@ class Division {
   SplitSetting::Mode setting_ = SplitSetting::Mode::guided;
   std::unique_ptr<partition::Policy> policy_;
   std::unique_ptr<Merging> merging_;
-  partition::Verdict::Mode mode_ = partition::Verdict::Mode::together;
+  partition::Verdict::Way way_ = partition::Verdict::together;
+  size_t home_ = partition::Verdict::together;  // of a way: that has the parts
+  bool divides_ = true;
   bool at_once_ = true;
   bool on_trial_ = false;
   bool measures_alone_ = false;  // on one member, before anything is known

@@ -11,7 +11,7 @@ namespace weft {
 // the launch could begin, in microseconds.
 void Division::tell(double nanoseconds) const {
   std::string text = "weft: " + kernel_->info().name + ": ";
-  text += mode_ == partition::Verdict::Mode::alone ? "alone " : "together ";
+  text += divides_ ? "together " : "alone ";
   if (ran_again_) text += "and again ";
   const auto append = [&](const char* before, double ns) {
     text.append(before).append(std::to_string(std::llround(ns / 1000)));

@@ -95,7 +95,11 @@ Experience::Experience(const Device& device, const DeviceKernel& code) : build_(
   }
   const auto state = state_.lock();
   state->alone.resize(members_.size());
-  for (Cut& cut : state->cuts) cut.unit_ns.resize(members_.size());
+  state->verdict = partition::Verdict(members_.size());
+  for (Cut& cut : state->cuts) {
+    cut.homes.resize(state->verdict.ways());
+    cut.unit_ns.resize(members_.size());
+  }
 }
 
 std::shared_ptr<Experience> Experience::of(const LaunchShape& shape, const DeviceKernel& code) {

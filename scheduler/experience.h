@@ -48,8 +48,8 @@ class Experience {
   };
   // Launches with other arguments may be cut along another dimension, into other blocks.
   struct Cut {
-    partition::Homes homes;
-    std::vector<double> unit_ns;  // of each member's parts in its last launch; 0: none
+    std::vector<partition::Homes> homes;  // by the verdict's way
+    std::vector<double> unit_ns;          // of each member's parts in its last launch; 0: none
   };
   struct State {
     partition::Verdict verdict;

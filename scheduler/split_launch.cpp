@@ -122,7 +122,6 @@ class SplitLaunch final : public Command, public PartedCommand {
     bool handed_out = false;
     // Of one whose followers go when its parts were submitted.
     std::vector<Ref<Part>> parts;
-    bool wide = false;  // there is one on each of the device's members
   };
   static constexpr unsigned unknown = ~0u / 2;  // how many parts there will be
 
@@ -298,10 +297,10 @@ bool SplitLaunch::runAhead(State& state, Part* parts) noexcept {
 }
 
 // What comes before it in other memory spaces residency orders its parts behind, byte by byte. Of
-// their own they are behind what was there before, if the launch before had a part there, too;
+// their own they are behind what was there before, if the launch before had its parts in the same;
 // otherwise behind all of it, which was behind all that was there.
 void SplitLaunch::order(State& state, const std::vector<Predecessor>& earlier) {
-  state.wide = state.parts.size() == queue()->device().members().size();
+  const auto memory = [](const Ref<Part>& part) { return part->memory(); };
   for (const auto& [command, carries_failure] : earlier) {
     State before;
     if (command->hasParts()) before = *static_cast<SplitLaunch&>(*command).state_.lock();
@@ -309,7 +308,8 @@ void SplitLaunch::order(State& state, const std::vector<Predecessor>& earlier) {
       for (const Ref<Part>& part : state.parts) part->follow(*command, carries_failure);
       continue;
     }
-    const bool each = carries_failure || !(state.wide && before.wide);
+    const bool each = carries_failure ||
+                      !std::ranges::is_permutation(state.parts, before.parts, {}, memory, memory);
     for (const Ref<Part>& part : state.parts)
       for (const Ref<Part>& other : before.parts)
         if (each || other->memory() == part->memory()) part->follow(*other, carries_failure);

@@ -56,6 +56,7 @@ class MachineReader {
     const auto count = static_cast<int64_t>(number("count", 1, 1, most_members));
     member.speed = number("speed", 1, 1e-9, 1e9);
     member.slice_ns = 1000 * number("slice_us", 1, 0, 1e9);
+    member.host_ns = 1000 * number("host_us", 0, 0, 1e9);
     member.width = static_cast<uint64_t>(number("width", 1, 1, 1e9));
     member.link_bytes_per_ns = number("link_gb_s", 0, 0, 1e6);
     member.link_ns = 1000 * number("link_us", 0, 0, 1e9);

@@ -107,5 +107,14 @@ TEST(Plan, WavesThatAreNearlyEmptyAreNone) {
   EXPECT_DOUBLE_EQ(members[1].timeOf(1001), 10010);
 }
 
+TEST(Fastest, FinishTogether) {
+  const std::vector<double> unit_ns{10, 20, 0, 10, 5};
+  const Team two = fastest(unit_ns, 2, 30);
+  EXPECT_EQ(two.shares, (std::vector<uint64_t>{10, 0, 0, 0, 20}));
+  EXPECT_DOUBLE_EQ(two.nanoseconds, 100);
+  EXPECT_EQ(fastest(unit_ns, 1, 30).shares, (std::vector<uint64_t>{0, 0, 0, 0, 30}));
+  EXPECT_TRUE(fastest(unit_ns, 4, 30).shares.empty());
+}
+
 }  // namespace
 }  // namespace weft::partition

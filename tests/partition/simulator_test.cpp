@@ -13,7 +13,7 @@ Member cpuMember(std::string name, double speed = 1) {
 }
 
 Member gpuMember(std::string name, double speed, double link = 25) {
-  Member member{std::move(name), speed, 5000, 128, link, 8000, 0};
+  Member member{std::move(name), speed, 5000, 0, 128, link, 8000, 0};
   return member;
 }
 
@@ -106,6 +106,20 @@ TEST(Simulator, IteratedKernelsMoveTheirHalosOnly) {
   // that were taken over.
   EXPECT_LT(guided.moved_bytes, 2 * 1000 * 4096 * 2.0 + 100 * 4096 * 2 * 2 * 4);
   EXPECT_LT(guided.moved_bytes, 0.5 * simulate(machine, kernel, Choice::dynamic).moved_bytes);
+}
+
+// Of a short kernel the host has handed out the fourth part when two would be done.
+TEST(Simulator, NoMoreMembersThanTheHostKeepsBusy) {
+  Member gpu = cpuMember("gpu");
+  gpu.host_ns = 20'000;
+  const Machine machine{"four GPUs", {gpu, gpu, gpu, gpu}};
+  Kernel kernel = compute(64, 2000);
+  kernel.launches = 50;
+  EXPECT_EQ(simulate(machine, kernel, Choice::guided).members, 2u);
+  kernel.work = 20'000;
+  EXPECT_EQ(simulate(machine, kernel, Choice::guided).members, 4u);
+  kernel.work = 200;
+  EXPECT_EQ(simulate(machine, kernel, Choice::guided).members, 1u);
 }
 
 }  // namespace

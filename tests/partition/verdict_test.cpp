@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace weft::partition {
 namespace {
 
-using Mode = Verdict::Mode;
+using Way = Verdict::Way;
+constexpr Way together = Verdict::together, alone = 1;  // of two members
 
 // Launches of a kernel that takes so long in each way, and a while more after a change of it.
 struct World {
@@ -13,20 +17,21 @@ struct World {
   double expected_alone = 0;  // what the parts' times say; 0: nothing
   uint64_t launches[2] = {0, 0};
   double time = 0;
-  Mode last = Mode::together;
+  Way last = Verdict::together;
 
   void run(Verdict& verdict, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
       const bool left = verdict.leaveWhole();
-      const Mode mode = left ? Mode::alone : verdict.next();
-      const double own = mode == Mode::together ? together : alone;
-      const double took = own + (mode == last && launches[0] + launches[1] > 0 ? 0 : moving);
-      last = mode;
-      ++launches[static_cast<size_t>(mode)];
+      const Way way = left ? verdict.alone() : verdict.next();
+      const double own = way == Verdict::together ? together : alone;
+      const double took = own + (way == last && launches[0] + launches[1] > 0 ? 0 : moving);
+      last = way;
+      ++launches[way];
       time += took;
       if (left) continue;
-      if (mode == Mode::together && expected_alone > 0) verdict.expectAlone(expected_alone);
-      verdict.took(mode, took);
+      if (way == Verdict::together && expected_alone > 0)
+        verdict.expect(verdict.alone(), expected_alone);
+      verdict.took(way, took);
     }
   }
 };
@@ -38,13 +43,13 @@ TEST(Verdict, FindsTheBetterWay) {
       World world{0.6e6, 1e6, moving, expected};
       world.run(verdict, 8);
       EXPECT_TRUE(verdict.settled());
-      EXPECT_EQ(verdict.mode(), Mode::together);
+      EXPECT_EQ(verdict.way(), together);
 
       Verdict other;
       World slow{1.4e6, 1e6, moving, expected};
       slow.run(other, 8);
       EXPECT_TRUE(other.settled());
-      EXPECT_EQ(other.mode(), Mode::alone);
+      EXPECT_EQ(other.way(), alone);
     }
   }
 }
@@ -61,14 +66,14 @@ TEST(Verdict, WhatIsBriefIsTriedAlone) {
   Verdict verdict;
   World world{20e3, 14e3, 0, 40e3};
   world.run(verdict, 20);
-  EXPECT_EQ(verdict.mode(), Mode::alone);
+  EXPECT_EQ(verdict.way(), alone);
 }
 
 TEST(Verdict, LaunchesThatAreLeftWholeTellWhatTheyTake) {
   Verdict verdict;
   World world{1.2e6, 1e6};
   world.run(verdict, 10);
-  ASSERT_EQ(verdict.mode(), Mode::alone);
+  ASSERT_EQ(verdict.way(), alone);
   world.together = 0.9e6;  // which is no better than alone has become
   world.alone = 0.8e6;
   for (int i = 0; i < 10; ++i) verdict.leftWhole(world.alone);
@@ -81,41 +86,41 @@ TEST(Verdict, ASmallGainIsNone) {
   Verdict verdict;
   World world{0.99e6, 1e6};
   world.run(verdict, 10);
-  EXPECT_EQ(verdict.mode(), Mode::alone);
+  EXPECT_EQ(verdict.way(), alone);
   // Nor is one of a microsecond.
   Verdict brief;
   World short_world{5000, 6000};
   short_world.run(brief, 10);
-  EXPECT_EQ(brief.mode(), Mode::alone);
+  EXPECT_EQ(brief.way(), alone);
 }
 
 TEST(Verdict, PartsThatMoveAreNotJudged) {
   Verdict verdict;
   for (int launch = 0; launch < 3; ++launch) {
-    ASSERT_EQ(verdict.next(), Mode::together);
-    verdict.expectAlone(1e6);
-    verdict.took(Mode::together, 5e6, true);
+    ASSERT_EQ(verdict.next(), together);
+    verdict.expect(alone, 1e6);
+    verdict.took(together, 5e6, true);
   }
-  ASSERT_EQ(verdict.next(), Mode::together);
-  verdict.took(Mode::together, 0.55e6);
+  ASSERT_EQ(verdict.next(), together);
+  verdict.took(together, 0.55e6);
   EXPECT_TRUE(verdict.settled());
-  EXPECT_EQ(verdict.mode(), Mode::together);
+  EXPECT_EQ(verdict.way(), together);
 }
 
 TEST(Verdict, WhatShouldHaveBeenBetterGetsAnotherChanceSoon) {
   Verdict verdict;
-  const auto launches = [&](int count, double together) {
+  const auto launches = [&](int count, double ns) {
     for (int i = 0; i < count; ++i) {
       if (verdict.leaveWhole()) continue;
-      const Mode mode = verdict.next();
-      verdict.expectTogether(0.5e6);
-      verdict.took(mode, mode == Mode::together ? together : 1e6);
+      const Way way = verdict.next();
+      verdict.expect(together, 0.5e6);
+      verdict.took(way, way == together ? ns : 1e6);
     }
   };
   launches(10, 3e6);  // data moved, and nobody knows why
-  ASSERT_EQ(verdict.mode(), Mode::alone);
+  ASSERT_EQ(verdict.way(), alone);
   launches(30, 0.6e6);
-  EXPECT_EQ(verdict.mode(), Mode::together);
+  EXPECT_EQ(verdict.way(), together);
 }
 
 TEST(Verdict, TrialsCostLittle) {
@@ -136,7 +141,7 @@ TEST(Verdict, ShortLaunchesAreTriedMoreRarely) {
     Verdict verdict;
     World world{20e3 * scale, 13e3 * scale};
     world.run(verdict, 20);
-    ASSERT_EQ(verdict.mode(), Mode::alone);
+    ASSERT_EQ(verdict.way(), alone);
     world.launches[0] = 0;
     world.run(verdict, 500);
     EXPECT_EQ(world.launches[0] > 0, scale > 1) << scale;
@@ -150,22 +155,99 @@ TEST(Verdict, NoticesWhenTheWorldChanges) {
   world.together = 2e6;  // another program has come
   world.launches[0] = world.launches[1] = 0;
   world.run(verdict, 20);
-  EXPECT_EQ(verdict.mode(), Mode::alone);
+  EXPECT_EQ(verdict.way(), alone);
   world.together = 0.6e6;  // and gone
   world.run(verdict, 2000);
-  EXPECT_EQ(verdict.mode(), Mode::together);
+  EXPECT_EQ(verdict.way(), together);
 }
 
 TEST(Verdict, LaunchesThatAreEnqueuedAheadGetAFewTrials) {
   Verdict verdict;
   World world{1.5e6, 1e6};
   world.run(verdict, 20);
-  ASSERT_EQ(verdict.mode(), Mode::alone);
+  ASSERT_EQ(verdict.way(), alone);
   // None of them has begun when the last one is enqueued.
   uint64_t others = 0;
   for (int i = 0; i < 1000; ++i) others += !verdict.leaveWhole();
   EXPECT_GE(others, 1u);
   EXPECT_LE(others, 40u);
+}
+
+// Launches on all members, half of them and so on, and what they are expected to take without what
+// the host adds.
+struct Crowd {
+  std::vector<double> times, expected;
+  double moving = 0;
+  std::vector<uint64_t> launches = std::vector<uint64_t>(times.size());
+  double time = 0;
+  Way last = Verdict::together;
+
+  void run(Verdict& verdict, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      const bool left = verdict.leaveWhole();
+      const Way way = left ? verdict.alone() : verdict.next();
+      const double took = times[way] + (way == last ? 0 : moving);
+      last = way;
+      ++launches[way];
+      time += took;
+      if (left) continue;
+      for (Way each = 0; each < expected.size(); ++each) verdict.expect(each, expected[each]);
+      verdict.took(way, took);
+    }
+  }
+};
+
+TEST(Verdict, WaysAreHalvesOfHalves) {
+  const Verdict two(2), five(5), eight(8);
+  EXPECT_EQ(two.ways(), 2u);
+  ASSERT_EQ(five.ways(), 4u);
+  EXPECT_EQ(five.members(1), 3u);
+  EXPECT_EQ(five.members(2), 2u);
+  ASSERT_EQ(eight.ways(), 4u);
+  EXPECT_EQ(eight.members(1), 4u);
+  for (const Verdict& verdict : {two, five, eight}) EXPECT_EQ(verdict.members(verdict.alone()), 1u);
+}
+
+TEST(Verdict, FindsHowManyMembersAreWorthIt) {
+  for (const double moving : {0.0, 500e3}) {
+    Verdict verdict(4);
+    Crowd crowd{{95e3, 76e3, 127e3}, {32e3, 63e3, 127e3}, moving};
+    crowd.run(verdict, 12);
+    EXPECT_TRUE(verdict.settled());
+    EXPECT_EQ(verdict.way(), 1u);
+  }
+}
+
+TEST(Verdict, FewerAreNotTriedWhereAllAreBetterForSure) {
+  Verdict verdict(4);
+  Crowd crowd{{18e6, 35e6, 69e6}, {17e6, 34e6, 68e6}};
+  crowd.run(verdict, 1000);
+  EXPECT_EQ(crowd.launches[1] + crowd.launches[2], 0u);
+}
+
+TEST(Verdict, TrialsOfFewerMembersCostLittle) {
+  for (const double moving : {0.0, 2e6})
+    for (const double host : {0.0, 50e3, 100e3, 1e6}) {  // a part
+      Verdict verdict(8);
+      Crowd crowd{{}, {125e3, 250e3, 500e3, 1e6}, moving};
+      for (Way way = 0; way < 4; ++way)
+        crowd.times.push_back(crowd.expected[way] + host * static_cast<double>(8 >> way));
+      crowd.launches.resize(4);
+      crowd.run(verdict, 30);
+      crowd.time = 0;
+      crowd.run(verdict, 20'000);
+      EXPECT_LT(crowd.time, 1.06 * *std::ranges::min_element(crowd.times) * 20'000) << host;
+    }
+}
+
+TEST(Verdict, NoticesThatMoreMembersBecameWorthIt) {
+  Verdict verdict(4);
+  Crowd crowd{{95e3, 76e3, 127e3}, {32e3, 63e3, 127e3}};
+  crowd.run(verdict, 100);
+  ASSERT_EQ(verdict.way(), 1u);
+  crowd.times[0] = 40e3;
+  crowd.run(verdict, 2000);
+  EXPECT_EQ(verdict.way(), Verdict::together);
 }
 
 TEST(Verdict, WhatIsRefusedIsAskedAgainEverMoreRarely) {

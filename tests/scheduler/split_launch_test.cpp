@@ -1,5 +1,7 @@
 // Launches of a unified device whose members can wait for each other: the parts of the next one are
 // submitted behind those of the last one.
+#include <set>
+
 #include "scheduler/executed_parts.h"
 #include "scheduler/residency.h"
 #include "tests/scheduler/stencil_kernel.h"
@@ -28,18 +30,23 @@ class SplitLaunchTest : public UnifiedMachine {
     start(true);
   }
 
-  // From one to the other in turns; every fifth command is one that is not divided.
-  void iterate(int times) {
+  // From one to the other in turns; every fifth command is one that is not divided. `chained`: each
+  // waits for the event of the one before it.
+  void iterate(int times, bool chained = false) {
+    const auto before = [&] {
+      return chained && !events.empty() ? WaitList(&events.back(), 1) : WaitList();
+    };
     for (int i = 0; i < times; ++i) {
       Ref<Buffer>&from = i % 2 ? b : a, &to = i % 2 ? a : b;
       auto &in = i % 2 ? y : x, &out = i % 2 ? x : y;
       if (i % 5 == 4) {
         const auto value = char(i);
-        events.push_back(enqueueFill(*queue, *from, &value, 1, size_t(i) * 16, 100, {}));
+        events.push_back(enqueueFill(*queue, *from, &value, 1, size_t(i) * 16, 100, before()));
         std::fill_n(in.begin() + i * 16, 100, uint8_t(value));
       }
       const bool shifted = i % 3 == 0;
-      launch(shifted ? "shifted" : "straight", {from.get(), to.get()});
+      const char* const name = shifted ? "shifted" : "straight";
+      events.push_back(launchOn(*queue, name, {from.get(), to.get()}, before()));
       apply(in.data(), out.data(), 0, items, shifted ? 2 : 0);
     }
   }
@@ -60,7 +67,7 @@ TEST_F(SplitLaunchTest, PartsAreSubmittedBehindThoseOfTheLaunchBefore) {
   EXPECT_EQ(data, x);
   ASSERT_EQ(read(*b, data), CL_COMPLETE);
   EXPECT_EQ(data, y);
-  EXPECT_EQ(fakes->device(0).violations() + fakes->device(1).violations(), 0u);
+  EXPECT_EQ(violations(), 0u);
 }
 
 // So it costs the thousandth as much as the first.
@@ -101,6 +108,54 @@ TEST_F(SplitLaunchTest, InAnyOrderTheBytesAreRight) {
     std::vector<uint8_t> data(bytes);
     ASSERT_EQ(read(seed % 2 ? *a : *b, data), CL_COMPLETE);
     ASSERT_EQ(data, seed % 2 ? x : y) << seed;
+  }
+}
+
+// Now these, now those.
+TEST_F(SplitLaunchTest, SomeOfFourMembersWork) {
+  members = 4;
+  start(true);
+  const auto in_order = queue, unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  std::set<size_t> parts;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    events.clear();
+    queue = seed % 4 < 2 ? in_order : unordered;
+    iterate(8, queue == unordered);
+    runInAnyOrder(seed);
+    for (const auto& event : events)
+      if (const auto* divided = dynamic_cast<const PartedCommand*>(event.get()))
+        parts.insert(divided->executedParts().size());
+    std::vector<uint8_t> data(bytes);
+    ASSERT_EQ(read(seed % 2 ? *a : *b, data), CL_COMPLETE);
+    ASSERT_EQ(data, seed % 2 ? x : y) << seed;
+  }
+  EXPECT_EQ(parts, (std::set<size_t>{2, 3, 4}));
+  EXPECT_EQ(violations(), 0u);
+}
+
+// Nothing but the events' order keeps a launch behind the last but one, which wrote the same bytes:
+// the one between them has nothing to do with those.
+TEST_F(SplitLaunchTest, WhoOfFourMembersWritesLastIsRight) {
+  members = 4;
+  start(true);
+  queue = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  std::vector<uint8_t> z(bytes);
+  const auto c = buffer(bytes, z.data());
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    events.clear();
+    for (int i = 0; i < 8; ++i) {
+      const bool shifted = i % 4 < 2;
+      events.push_back(launchOn(*queue, shifted ? "shifted" : "straight",
+                                {a.get(), (i % 2 ? b : c).get()},
+                                events.empty() ? WaitList() : WaitList(&events.back(), 1)));
+      apply(x.data(), (i % 2 ? y : z).data(), 0, items, shifted ? 2 : 0);
+    }
+    runInAnyOrder(seed);
+    for (const auto& [buffer, expected] : {std::pair(b, &y), std::pair(c, &z)}) {
+      std::vector<uint8_t> data(bytes);
+      ASSERT_EQ(read(*buffer, data), CL_COMPLETE);
+      ASSERT_EQ(data, *expected) << seed;
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// A unified device of two members made of software that can wait for each other, alone in its
-// context.
+// A unified device of two members, or more, made of software that can wait for each other, alone in
+// its context.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,13 +24,13 @@ class UnifiedMachine : public testing::Test {
     setenv("WEFT_UNIFIED_SPLIT", split, 1);
     setenv("WEFT_CACHE", "0", 1);  // what earlier runs measured would count
     Knowledge::renew();
-    auto backend = std::make_unique<FakeBackend>(std::vector{member(manual), member(manual)});
+    auto backend = std::make_unique<FakeBackend>(std::vector(members, member(manual)));
     fakes = backend.get();
     std::vector<std::unique_ptr<port::Backend>> backends;
     backends.push_back(std::move(backend));
     platform = make<Platform>(std::move(backends), std::make_unique<NoCompiler>());
     addUnifiedDevice(*platform);
-    ASSERT_EQ(platform->devices().size(), 3u);
+    ASSERT_EQ(platform->devices().size(), members + 1);
     device = platform->devices().back();
     context = make<Context>(*platform, std::vector{device}, std::vector<cl_context_properties>{},
                             nullptr, nullptr);
@@ -72,16 +72,27 @@ class UnifiedMachine : public testing::Test {
     range.local = &local_size;
     return enqueueLaunch(on, *kernel, range, waits);
   }
-  size_t pending() const { return fakes->device(0).pending() + fakes->device(1).pending(); }
+  size_t pending() const {
+    size_t sum = 0;
+    for (size_t i = 0; i < members; ++i) sum += fakes->device(i).pending();
+    return sum;
+  }
+  size_t violations() const {
+    size_t sum = 0;
+    for (size_t i = 0; i < members; ++i) sum += fakes->device(i).violations();
+    return sum;
+  }
   // Until nothing is left to run.
   void finishAll() const {
-    while (fakes->device(0).finishAll() + fakes->device(1).finishAll() > 0) {
+    for (size_t finished = 1; finished > 0;) {
+      finished = 0;
+      for (size_t i = 0; i < members; ++i) finished += fakes->device(i).finishAll();
     }
   }
   // One after the other, each for so long.
   void runAll(std::chrono::nanoseconds length) const {
     while (pending() > 0)
-      for (const size_t i : {0, 1}) {
+      for (size_t i = 0; i < members; ++i) {
         FakeDevice& fake = fakes->device(i);
         while (fake.start()) {
         }
@@ -95,10 +106,10 @@ class UnifiedMachine : public testing::Test {
     for (;;) {
       const uint64_t choice = random();
       const Reach reach = choice % 3 == 0 ? Reach::run : Reach::finish;
-      FakeDevice &first = fakes->device(choice % 2), &second = fakes->device(1 - choice % 2);
-      if (!first.finishAny(choice >> 8, 0, reach) && !second.finishAny(choice >> 8, 0, reach) &&
-          pending() == 0)
-        return;
+      bool went_on = false;
+      for (size_t i = 0; i < members && !went_on; ++i)
+        went_on = fakes->device((choice / 3 + i) % members).finishAny(choice >> 8, 0, reach);
+      if (!went_on && pending() == 0) return;
     }
   }
   // `data` says how many bytes.
@@ -109,6 +120,7 @@ class UnifiedMachine : public testing::Test {
     return event->wait();
   }
 
+  size_t members = 2;
   uint64_t memory_bytes = uint64_t{256} << 20;  // of each member
   uint32_t compute_units = 2;                   // of each member
   const char* split = "random:5";               // every kernel that may be is divided, anyhow
@@ -137,7 +149,7 @@ class UnifiedMachine : public testing::Test {
     auto image = std::make_shared<Image>();
     image->target = device->port().target();
     for (const FakeKernelInfo& kernel : kernels) {
-      for (const size_t index : {0, 1})
+      for (size_t index = 0; index < members; ++index)
         fakes->device(index).registerKernel(kernel.name, kernel.function);
       KernelInfo& info = image->kernels.emplace_back();
       info.name = info.symbol = kernel.name;
