@@ -19,6 +19,7 @@
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/shift_amounts.h"
+#include "compiler/passes/stack_alignment.h"
 #include "compiler/passes/wide_products.h"
 #include "compiler/pipeline/copies.h"
 #include "compiler/wire.h"
@@ -61,6 +62,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   estimateInverseRoots(module, machine);
   boundShiftAmounts(module);
   lowerPixelCalls(module);
+  alignStacks(module, machine);
   return llvm::Error::success();
 }
 
