@@ -20,15 +20,17 @@ namespace {
 using llvm::Instruction;
 
 constexpr uint64_t cache_line = 64;         // bytes
-constexpr size_t longest_body = 48;         // instructions in loops
+constexpr size_t longest_body = 64;         // instructions in loops
 constexpr unsigned most_at_once = 4;        // vectors
 constexpr unsigned word_bits = 32;          // of a lane, in a register of the vectors' width
 constexpr unsigned gathered_registers = 3;  // a gather's addresses and result
 
+constexpr size_t shortest_long = 80, longest_long = 300;  // instructions of vectors
+constexpr size_t arithmetic_of_access = 10;
+constexpr unsigned few_registers = 16;
 constexpr double per_cycle = 2;        // instructions of vectors
 constexpr double shortest_wait = 8;    // cycles that two vectors at once are worth it for
 constexpr double wait_for_work = 1.5;  // times what the instructions take
-constexpr double gather_size = 24;     // in instructions
 
 // An index of fewer bits than an address that grows by one may wrap between two lanes; hardly any
 // do.
@@ -67,14 +69,40 @@ unsigned registersOf(llvm::Type* type) {
   return sum;
 }
 
-// In cycles, about.
-double latencyOf(const Instruction& instruction, const LaneShapes& shapes) {
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-    return shapes.of(load->getPointerOperand()).kind == LaneShape::varying ? 20 : 7;
-  if (instruction.getOpcode() == Instruction::FDiv) return 12;
-  if (llvm::isa<llvm::CallInst>(instruction)) return 4;
+// Of lanes that hardly ever turn out not to be neighbours, as at an image's edges.
+bool isTestedNumber(const Instruction& access, const LaneShapes& shapes) {
+  auto* load = llvm::dyn_cast<llvm::LoadInst>(&access);
+  return load && load->isSimple() && !load->getType()->isVectorTy() &&
+         accessForm(*load, shapes, false) == AccessForm::tested;
+}
+
+// A load's test for neighbours is made before the loop where nothing of it depends on the turn.
+bool isTestedBefore(const Instruction& load, const LaneShapes& shapes, const llvm::Loop& loop) {
+  auto* pointer = const_cast<llvm::Value*>(llvm::getLoadStorePointerOperand(&load));
+  const uint64_t bytes = load.getDataLayout().getTypeStoreSize(load.getType()).getFixedValue();
+  const NeighbourIndex found = neighbourIndex(pointer, bytes, shapes);
+  llvm::SmallVector<UniformTerm> uniform;
+  return found.index && loop.isLoopInvariant(withoutUniformTerms(found.index, shapes, uniform));
+}
+
+// In cycles and instructions, about.
+struct Cost {
+  double latency, size;
+};
+
+Cost costOf(const Instruction& instruction, const LaneShapes& shapes, const llvm::Loop& loop) {
+  if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return {1, 0};
+  if (llvm::isa<llvm::LoadInst>(instruction)) {
+    const AccessForm form = accessForm(instruction, shapes, false);
+    if (form == AccessForm::scattered) return {20, 24};
+    if (form != AccessForm::tested) return {7, 1};
+    return isTestedBefore(instruction, shapes, loop) ? Cost{7, 2} : Cost{12, 8};
+  }
+  if (instruction.getOpcode() == Instruction::FDiv) return {12, 1};
+  if (llvm::isa<llvm::CallInst>(instruction)) return {4, 1};
   const auto isReal = [](const llvm::Type* type) { return type->isFPOrFPVectorTy(); };
-  return isReal(instruction.getType()) || isReal(instruction.getOperand(0)->getType()) ? 4 : 1;
+  const bool real = isReal(instruction.getType()) || isReal(instruction.getOperand(0)->getType());
+  return {real ? 4.0 : 1.0, 1};
 }
 
 // Does a turn of the loop wait longer for the one before than its instructions take?
@@ -91,9 +119,9 @@ bool waitsForTurns(const llvm::Loop& loop, const LaneShapes& shapes) {
     double start = -1;
     for (const llvm::Value* operand : instruction.operands())
       if (auto it = ready.find(operand); it != ready.end()) start = std::max(start, it->second);
-    if (start >= 0) ready[&instruction] = start + latencyOf(instruction, shapes);
-    const bool gathers = latencyOf(instruction, shapes) == 20;
-    size += gathers ? gather_size : 1;
+    const Cost cost = costOf(instruction, shapes, loop);
+    if (start >= 0) ready[&instruction] = start + cost.latency;
+    size += cost.size;
   }
   double longest = 0;
   for (const llvm::PHINode& phi : body->phis())
@@ -154,6 +182,19 @@ FarLoads findFarLoads(llvm::Function& lane, const LaneShapes& shapes, llvm::Domi
 
 namespace {
 
+// Of what is not for joint rows.
+std::optional<unsigned> registersForTwo(const Instruction& instruction, const LaneShapes& shapes,
+                                        bool masked) {
+  if (const auto registers = registersFor(instruction, shapes, masked)) return registers;
+  if (isTestedNumber(instruction, shapes)) return registersOf(instruction.getType());
+  // A vector of the source that each lane loads whole from a place of its own.
+  auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  if (!load || !load->isSimple() || accessForm(*load, shapes, masked) != AccessForm::scattered ||
+      !loadsRows(partType(load->getType(), 0), partCount(load->getType())))
+    return std::nullopt;
+  return gathered_registers;
+}
+
 // The registers that loops need for one vector, if they are for several at once.
 std::optional<unsigned> registersOfLoops(llvm::Function& lane, const ControlLevels& levels,
                                          const LaneShapes& shapes) {
@@ -164,12 +205,66 @@ std::optional<unsigned> registersOfLoops(llvm::Function& lane, const ControlLeve
     for (const Instruction& instruction : block) {
       if (llvm::isa<llvm::AllocaInst>(instruction)) return std::nullopt;
       if (!loops) continue;
-      const auto more = registersFor(instruction, shapes, levels.isMasked(&block));
+      const auto more = registersForTwo(instruction, shapes, levels.isMasked(&block));
       if (!more || ++length > longest_body) return std::nullopt;
       needed += *more;
     }
   }
   return needed;
+}
+
+// Much arithmetic in one block, and little memory. While one vector's waits for itself, the
+// processor does not see as far as the next one's.
+bool isLongArithmetic(const llvm::BasicBlock& block, const LaneShapes& shapes, bool masked) {
+  size_t length = 0, accesses = 0;
+  for (const Instruction& instruction : block) {
+    if (!shapes.isVarying(&instruction) && !instruction.mayReadOrWriteMemory()) continue;
+    if (llvm::getLoadStorePointerOperand(&instruction)) {
+      if (instruction.isAtomic()) return false;
+      const AccessForm form = accessForm(instruction, shapes, masked);
+      if (form != AccessForm::once && form != AccessForm::vector &&
+          !isTestedNumber(instruction, shapes))
+        return false;
+      ++accesses;
+    } else if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+      if (!isFloatPart(*call) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()) &&
+          llvm::VFDatabase::getMappings(*call).empty())
+        return false;
+    } else if (instruction.isIntDivRem() || llvm::isa<llvm::AllocaInst>(instruction)) {
+      return false;
+    }
+    ++length;
+  }
+  return length >= shortest_long && length <= longest_long &&
+         accesses * arithmetic_of_access <= length;
+}
+
+}  // namespace
+
+bool isLongArithmetic(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes) {
+  if (levels.levels().size() != 1) return false;
+  // Behind a condition that hardly any lane does not meet, if it is nearly all of the code.
+  const auto counts = [&](const llvm::BasicBlock& block) {
+    return !levels.isMasked(&block) || 4 * block.size() > 3 * lane.getInstructionCount();
+  };
+  return llvm::any_of(lane, [&](const llvm::BasicBlock& block) {
+    return counts(block) && isLongArithmetic(block, shapes, levels.isMasked(&block));
+  });
+}
+
+namespace {
+
+// With many registers one vector's values stay in them and those of two do not.
+bool hasLongLoop(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
+                 unsigned registers) {
+  const bool has_arrays = llvm::any_of(lane.getEntryBlock(), [](const Instruction& instruction) {
+    return llvm::isa<llvm::AllocaInst>(instruction);
+  });
+  return registers <= few_registers && !has_arrays &&
+         llvm::any_of(levels.levels(), [&](const Level* level) {
+           return level->loop && level->loop->getNumBlocks() == 1 &&
+                  isLongArithmetic(*level->loop->getHeader(), shapes, false);
+         });
 }
 
 bool hasWaitingLoop(const ControlLevels& levels, const LaneShapes& shapes) {
@@ -182,6 +277,8 @@ bool hasWaitingLoop(const ControlLevels& levels, const LaneShapes& shapes) {
 
 unsigned vectorsAtOnce(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                        const FarLoads& far, unsigned registers) {
+  if (isLongArithmetic(lane, levels, shapes) || hasLongLoop(lane, levels, shapes, registers))
+    return 2;
   if (far.empty() && !hasWaitingLoop(levels, shapes)) return 1;
   const auto needed = registersOfLoops(lane, levels, shapes);
   if (!needed) return 1;

@@ -21,9 +21,13 @@ FarLoads findFarLoads(llvm::Function& lane, const LaneShapes& shapes, llvm::Domi
 
 // How many vectors a turn of such a loop should take at once, so that lines beside each other are
 // read together and sums do not wait for each other: 1, 2 or 4, as far as `registers` go. Two where
-// no loop goes far but one waits for what its turn before computed.
+// no loop goes far but one waits for what its turn before computed, or where there is much
+// arithmetic in one piece.
 unsigned vectorsAtOnce(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                        const FarLoads& far, unsigned registers);
+
+// Is it much arithmetic without loops, and little memory?
+bool isLongArithmetic(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes);
 
 // What the instruction keeps in registers for one vector, in a loop; nothing if it is not for
 // several at once.

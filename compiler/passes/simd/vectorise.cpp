@@ -320,7 +320,8 @@ class RegionVectoriser {
       region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
       if (without_loops && !region_.loses_order) region_.loses_order = mayLoseOrder(*lane_);
       if (without_loops && !region_.loses_order &&
-          !isBeyondLoopVectoriser(*lane_, levels, shapes, slowMasks())) {
+          !isBeyondLoopVectoriser(*lane_, levels, shapes, slowMasks()) &&
+          !isLongArithmetic(*lane_, levels, shapes)) {
         if (region_.stays_scalar) return refuse(not_faster);
         if (!hasVectors(*lane_) || source_vectors_ == SourceVectors::taken_apart)
           return refuse("it has no loops");

@@ -125,6 +125,40 @@ TEST(FarLoads, LoopsThatWaitForTheirTurns) {
   EXPECT_LT(std::ranges::min(turns), 5);
 }
 
+// Much arithmetic in one piece: two vectors. Not where there is little of it, nor beside many
+// accesses.
+TEST(FarLoads, LongArithmetic) {
+  if (!hostMachine().getTargetFeatureString().contains("+avx2"))
+    GTEST_SKIP() << "needs masked stores";
+  const auto source = [](int rounds, int loads) {
+    std::string text =
+        "kernel void mix(global const uint* in, global uint* out, uint n) {"
+        "  const size_t i = get_global_id(0); uint x = n ^ (uint)i;\n";
+    for (int round = 0; round < rounds; ++round) text += "x ^= x << 13; x ^= x >> 17; x *= 5;\n";
+    for (int load = 0; load < loads; ++load) text += "x += in[i + " + std::to_string(load) + "];\n";
+    return text + "out[i] = x; }";
+  };
+  const std::string two_vectors = "<" + std::to_string(2 * vectorLanes()) + " x i32>";
+  const auto takesTwo = [&](const std::string& text) {
+    return optimisedText(text, "mix", compiler::Vectorising::always).find(two_vectors) !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(takesTwo(source(24, 1)));
+  EXPECT_FALSE(takesTwo(source(8, 1)));
+  EXPECT_FALSE(takesTwo(source(24, 20)));
+
+  const auto in = words(items + 20);
+  std::vector<uint32_t> out(items);
+  Program(source(24, 1), true, compiler::Vectorising::always)
+      .run("mix", {1, {items, 1, 1}, {group, 1, 1}, {0, 0, 0}},
+           {Program::buffer(in.data()), Program::buffer(out.data()), Program::value(12345u)});
+  for (uint32_t g = 0; g < items; ++g) {
+    uint32_t x = 12345u ^ g;
+    for (int round = 0; round < 24; ++round) x ^= x << 13, x ^= x >> 17, x *= 5;
+    ASSERT_EQ(out[g], x + in[g]) << g;
+  }
+}
+
 TEST(FarLoads, StridesOverAll) {
   const int count = 40 * items + 17;
   const auto in = words(count);
