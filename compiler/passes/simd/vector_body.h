@@ -27,6 +27,7 @@ struct VectorOptions {
   bool whole = true;              // all lanes run; else a last parameter says how many
   bool outcome_per_lane = false;  // return a vector of outcomes, not the one of all lanes
   bool masks_gathers = true;      // the processor does; otherwise each lane would have a branch
+  bool masks_bytes = true;        // so for loads of neighbouring bytes and half words
   unsigned pixel_lanes = 0;       // pixel_calls.h
 };
 
@@ -128,6 +129,9 @@ class VectorBody {
   struct Access;
   Access describe(llvm::Instruction& access, Value* pointer, llvm::Type* type);
   Parts loadBlock(const Access& access, Value* first, llvm::Instruction& from);
+  bool mayReadMore(const Access& access) const;
+  Value* loadInPage(llvm::Type* type, Value* first, const Access& access, Value* mask,
+                    const llvm::Instruction& from);
   Parts loadStrided(const Access& access, llvm::Instruction& from);
   Parts gather(const Access& access, llvm::Instruction& from);
   Parts gatherRows(const Access& access, llvm::Instruction& from);

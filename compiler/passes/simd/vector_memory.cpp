@@ -77,6 +77,8 @@ void VectorBody::emitLoad(llvm::LoadInst& load) {
 
 namespace {
 
+constexpr unsigned global_space = 1, constant_space = 2;  // of addresses
+
 void describeAccess(Value* made, const Instruction& from) {
   if (auto* instruction = llvm::dyn_cast<Instruction>(made))
     instruction->copyMetadata(from, {llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_nontemporal,
@@ -98,11 +100,47 @@ VectorBody::Parts VectorBody::loadBlock(const Access& access, Value* first, Inst
     }
     return columns(rows);
   }
+  if (mask && !options_.masks_bytes && mayReadMore(access))
+    return deinterleave(loadInPage(type, first, access, mask, from), access.count);
   Value* all =
       mask ? static_cast<Value*>(builder_.CreateMaskedLoad(type, first, access.alignment, mask))
            : builder_.CreateAlignedLoad(type, first, access.alignment);
   describeAccess(all, from);
   return deinterleave(all, access.count);
+}
+
+// Where nobody knows what lies beside it.
+bool VectorBody::mayReadMore(const Access& access) const {
+  const unsigned space = access.pointer->getType()->getPointerAddressSpace();
+  return access.bytes < sizeof(uint32_t) && (space == global_space || space == constant_space);
+}
+
+// Without masks for such elements each lane would have a branch. A vector that lies in one page can
+// be read whole if any lane reads of it: the page is there.
+Value* VectorBody::loadInPage(llvm::Type* type, Value* first, const Access& access, Value* mask,
+                              const Instruction& from) {
+  constexpr uint64_t page = 4096;
+  const uint64_t bytes = access.bytes * access.count * options_.width;
+  auto* bits = builder_.getIntNTy(llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
+  Value* any = builder_.CreateIsNotNull(builder_.CreateBitCast(mask, bits));
+  Value* place =
+      builder_.CreateAnd(builder_.CreatePtrToInt(first, builder_.getInt64Ty()), page - 1);
+  Value* fits = builder_.CreateICmpULE(place, builder_.getInt64(page - bytes));
+  BasicBlock *whole = newBlock("page"), *each = newBlock("each"), *after = newBlock("loaded");
+  builder_.CreateCondBr(builder_.CreateAnd(any, fits), whole, each);
+  builder_.SetInsertPoint(whole);
+  Value* all = builder_.CreateAlignedLoad(type, first, access.alignment);
+  describeAccess(all, from);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(each);
+  Value* some = builder_.CreateMaskedLoad(type, first, access.alignment, mask);
+  describeAccess(some, from);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  llvm::PHINode* loaded = builder_.CreatePHI(type, 2);
+  loaded->addIncoming(all, whole);
+  loaded->addIncoming(some, each);
+  return loaded;
 }
 
 // Are as many elements per lane better turned row by row than taken apart by shuffles for each?

@@ -358,6 +358,12 @@ class RegionVectoriser {
            !machine_.getMCSubtargetInfo()->checkFeatures("+avx512vl");
   }
 
+  bool masksBytes() const {
+    llvm::Type* type =
+        llvm::FixedVectorType::get(llvm::Type::getInt8Ty(lane_->getContext()), width());
+    return machine_.getTargetTransformInfo(*lane_).isLegalMaskedLoad(type, llvm::Align(1));
+  }
+
   bool masksGathers() const {
     llvm::Type* type =
         llvm::FixedVectorType::get(llvm::Type::getFloatTy(lane_->getContext()), width());
@@ -365,7 +371,7 @@ class RegionVectoriser {
   }
 
   VectorOptions options(unsigned lanes, bool whole) const {
-    return {lanes, whole, outcomePerLane(), masksGathers(), pixelLanes(machine_)};
+    return {lanes, whole, outcomePerLane(), masksGathers(), masksBytes(), pixelLanes(machine_)};
   }
 
   // Those that whole vectors are tested for, so that they need no masks.

@@ -1,4 +1,7 @@
 // What lanes load from and store to places of their own.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <regex>
 
 #include <gtest/gtest.h>
@@ -154,6 +157,49 @@ TEST(Gathers, OfSomeLanes) {
            {Program::buffer(places.data()), Program::buffer(x.data()), Program::buffer(y.data()),
             Program::value(turns)});
   EXPECT_EQ(y, wanted);
+}
+
+// Where no masks load bytes a vector is read whole, but only if none of it may not be there: here
+// the page behind the text is not, nor is anything where no lane reads.
+TEST(Gathers, BytesOfSomeLanes) {
+  const char* const source = R"(
+    kernel void match(global const uchar* text, global const ushort* wide, global int* length,
+                      int most) {
+      const int i = get_global_id(0);
+      int k = 0;
+      while (i + k < most && text[i + k] == 'a' && wide[i + k] == 7) ++k;
+      length[i] = k;
+    })";
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto memory = [&] {
+    void* const start =
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(start, MAP_FAILED);
+    EXPECT_EQ(mprotect(static_cast<char*>(start) + 2 * page, page, PROT_NONE), 0);
+    return static_cast<char*>(start);
+  };
+  char *const texts = memory(), *const words = memory();
+  const Program program(source, true, compiler::Vectorising::always);
+  for (const int most : {300, 150, 37, 5, 1}) {
+    auto* const text = texts + 2 * page - most;
+    auto* const wide = reinterpret_cast<uint16_t*>(words + 2 * page) - most;
+    for (int i = 0; i < most; ++i) {
+      text[i] = i % 23 == 22 ? 'b' : 'a';
+      wide[i] = i % 31 == 30 ? 8 : 7;
+    }
+    const uint32_t items = 320;  // some of which are beyond it all
+    std::vector<int> length(items, -1);
+    program.run("match", {1, {items, 1, 1}, {64, 1, 1}, {0, 0, 0}},
+                {Program::buffer(text), Program::buffer(wide), Program::buffer(length.data()),
+                 Program::value(most)});
+    for (int i = 0; i < static_cast<int>(items); ++i) {
+      int k = 0;
+      while (i + k < most && text[i + k] == 'a' && wide[i + k] == 7) ++k;
+      ASSERT_EQ(length[i], k) << i << " of " << most;
+    }
+  }
+  munmap(texts, 3 * page);
+  munmap(words, 3 * page);
 }
 
 }  // namespace
