@@ -27,16 +27,23 @@ namespace {
 using llvm::Function;
 
 // Bytes of stack variables on the deepest chain of calls. Recursion counts once.
-uint64_t stackBytes(const Function& function, llvm::SmallPtrSetImpl<const Function*>& active) {
-  if (function.isDeclaration() || !active.insert(&function).second) return 0;
-  uint64_t deepest = 0;
-  for (const llvm::Instruction& instruction : llvm::instructions(function))
-    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-      if (const Function* callee = call->getCalledFunction())
-        deepest = std::max(deepest, stackBytes(*callee, active));
-  active.erase(&function);
-  return allocaBytes(function) + deepest;
-}
+class StackSizes {
+ public:
+  uint64_t of(const Function& function) {
+    if (function.isDeclaration()) return 0;
+    const auto [known, is_new] = bytes_.try_emplace(&function, 0);
+    if (!is_new) return known->second;
+    uint64_t deepest = 0;
+    for (const llvm::Instruction& instruction : llvm::instructions(function))
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        if (const Function* callee = call->getCalledFunction())
+          deepest = std::max(deepest, of(*callee));
+    return bytes_[&function] = allocaBytes(function) + deepest;
+  }
+
+ private:
+  llvm::DenseMap<const Function*, uint64_t> bytes_;  // 0 of those that are being looked through
+};
 
 // From here on each function is the code of one lane at a time: nothing is convergent.
 void dropConvergence(llvm::Module& module) {
@@ -143,9 +150,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     const std::string symbol = turned_prefix + info.name;
     addTurned(*entry, *lowerBody(*turned, symbol, machine, info, options));
   }
-  llvm::SmallPtrSet<const Function*, 8> active;
   info.has_barriers = has_barriers;
-  info.stack_bytes = stackBytes(*entry, active);
+  info.stack_bytes = StackSizes().of(*entry);
   info.private_bytes += info.stack_bytes;
 }
 
