@@ -78,6 +78,14 @@ bool hasBarriers(Function& body) {
   });
 }
 
+// Groups of one work-item have nobody to wait for.
+void dropBarriers(Function& body) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body)))
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        call && call->getCalledFunction() && isBarrier(*call->getCalledFunction()))
+      call->eraseFromParent();
+}
+
 // Consumes the code of `body`.
 Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachine& machine,
                     KernelInfo& info, const LoweringOptions& options) {
@@ -122,9 +130,13 @@ std::optional<KernelBody> jointForm(const KernelBody& body, const KernelInfo& in
 }
 
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
-                 const LoweringOptions& options) {
+                 LoweringOptions options) {
   KernelBody body = makeBody(kernel, machine, info, options.optimize);
   kernel.eraseFromParent();
+  if (info.required_local_size == std::array<uint64_t, 3>{1, 1, 1}) {
+    dropBarriers(*body.function);
+    options.vectorise = Vectorising::never;  // what it does by itself LLVM makes vectors of
+  }
   analyseAccesses(body, machine, info);
   bool has_barriers = hasBarriers(*body.function);
   if (options.optimize) {

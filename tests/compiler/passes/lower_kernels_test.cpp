@@ -266,6 +266,48 @@ TEST_P(Lowering, LocalVariablesBelongToTheGroup) {
         << variable.getName().str();
 }
 
+TEST_P(Lowering, GroupsOfOneWaitForNobody) {
+  Program program = compile(R"(
+    kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+    void running(global const int* in, global int* out, int count) {
+      local int tile[4];
+      int sums[4] = {0};
+      for (int i = 0; i < count; ++i) {
+        for (int k = 0; k < 4; ++k) tile[k] = in[(get_group_id(0) + i) * 4 + k];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < 4; ++k) sums[k] += tile[k] * tile[3 - k];
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      for (int k = 0; k < 4; ++k) out[get_group_id(0) * 4 + k] = sums[k];
+    })");
+  EXPECT_FALSE(program.info("running").has_barriers);
+  EXPECT_EQ(program.info("running").lane_context_bytes, 0u);
+  constexpr int groups = 9, count = 5;
+  std::vector<int> in((groups + count) * 4), out(groups * 4);
+  std::iota(in.begin(), in.end(), 3);
+  program.run("running", line(groups, 1),
+              {Program::buffer(in.data()), Program::buffer(out.data()), Program::value(count)});
+  for (int i = 0; i < groups * 4; ++i) {
+    int sum = 0;
+    for (int turn = 0; turn < count; ++turn)
+      sum += in[(i / 4 + turn) * 4 + i % 4] * in[(i / 4 + turn) * 4 + 3 - i % 4];
+    ASSERT_EQ(out[i], sum) << i;
+  }
+}
+
+// Each calls the next one twice: the ways through them are 2^40.
+TEST(LoweringTime, ManyWaysThroughTheCalls) {
+  std::string source =
+      "__attribute__((noinline)) int f0(int x) { int a[8]; a[x & 7] = x; return a[3]; }";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string before = "f" + std::to_string(i - 1);
+    source += "__attribute__((noinline)) int f" + std::to_string(i) + "(int x) { return " + before +
+              "(x + 1) ^ " + before + "(x * 3); }";
+  }
+  source += "kernel void k(global int* out, int x) { if (x) out[0] = f40(x); }";
+  EXPECT_GE(loweredKernels(source, /*optimize=*/false).at(0).stack_bytes, 32u);
+}
+
 TEST(LoweringErrors, Recursion) {
   llvm::LLVMContext context;
   auto module = compileOpenCl(context, R"(
