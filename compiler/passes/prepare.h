@@ -12,7 +12,7 @@
 namespace weft::compiler {
 
 // Private arrays beyond this many bytes per work-item are kept off the stack.
-inline constexpr uint64_t max_stack_bytes_per_lane = 1024;
+inline constexpr uint64_t max_stack_bytes_per_lane = 8192;
 
 // Returns the kernels, in module order.
 llvm::Expected<std::vector<llvm::Function*>> prepareModule(llvm::Module& module,

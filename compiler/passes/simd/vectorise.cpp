@@ -464,7 +464,12 @@ unsigned vectorLanes(const Function& function, const llvm::TargetMachine& machin
 
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode) {
-  if (mode == Vectorising::never || split.shares_variables) return;
+  if (mode == Vectorising::never) return;
+  if (split.shares_variables) {
+    for (const Region& region : split.regions)
+      reportRefusal(*region.function, nullptr, "its private arrays are large");
+    return;
+  }
   llvm::SmallVector<Region*> open;
   for (Region& region : split.regions)
     if (!RegionVectoriser(body, split, region, machine, mode).run(SourceVectors::unknown))
