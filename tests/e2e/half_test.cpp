@@ -96,6 +96,34 @@ TEST_F(Half, LoadsAreExact) {
   }
 }
 
+// "For n = 1": in every version and address space, what vload_half and vstore_half do.
+TEST_F(Half, AlignedFormsOfOne) {
+  const std::string source =
+      "kernel void k(global const half* in, global half* out, local half* mine,\n"
+      "              constant half* same) {\n"
+      "  const size_t i = get_global_id(0), l = get_local_id(0);\n"
+      "  ushort bits;\n"
+      "  private half* own = (private half*)&bits;\n"
+      "  vstorea_half_rtz(vloada_half(i, in), 0, own);\n"
+      "  vstorea_half_rtp(vloada_half(0, own), l, mine);\n"
+      "  vstorea_half(vloada_half(l, mine) * 0.5f, 3 * i, out);\n"
+      "  vstorea_half_rtn(vloada_half(i, same) * 0.5f, 3 * i + 1, out);\n"
+      "  vstorea_half_rte(vloada_half(i, same) * 0.5f, 3 * i + 2, out);\n"
+      "}\n";
+  for (const char* options : {"", "-cl-std=CL1.1", "-cl-std=CL2.0", "-cl-std=CL3.0"}) {
+    const OwnedKernel k = kernel(built(source, options), "k");
+    const OwnedMem in = upload(a), out = upload(std::vector<cl_half>(3 * count));
+    set(k, in, out, Local{64 * sizeof(cl_half)}, in);
+    run(k, {{count}, {64}});
+    const auto results = download<cl_half>(out);
+    for (size_t i = 0; i < 3 * count; ++i) {
+      const double x = halfValue(a[i / 3]) / 2;
+      if (halfValue(toHalf(x)) != x) continue;
+      ASSERT_TRUE(sameHalf(results[i], toHalf(x))) << i << ' ' << options;
+    }
+  }
+}
+
 // Between all neighbours: what lies on, just beside and halfway, beyond the greatest, and NaN.
 template <class T>
 std::vector<T> around() {
