@@ -39,6 +39,7 @@ struct KernelBody {
   unsigned groups = 1;
   uint64_t next_local_bytes = 0;
   uint64_t row_length = 0;  // of all groups that run it, in dimension 0; 0: any
+  uint64_t usual_row = 0;   // that of all but the last groups; 0: nobody knows
 
   unsigned firstHidden() const { return static_cast<unsigned>(arguments.size()); }
   llvm::Argument* hidden(unsigned parameter) const {

@@ -9,6 +9,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "compiler/passes/access_analysis.h"
+#include "compiler/passes/array_registers.h"
 #include "compiler/passes/blocks.h"
 #include "compiler/passes/divergent_loops.h"
 #include "compiler/passes/entry.h"
@@ -137,6 +138,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     dropBarriers(*body.function);
     options.vectorise = Vectorising::never;  // what it does by itself LLVM makes vectors of
   }
+  if (options.optimize) putArraysInRegisters(*body.function, machine);
+  body.usual_row = info.required_local_size[0];
   analyseAccesses(body, machine, info);
   bool has_barriers = hasBarriers(*body.function);
   if (options.optimize) {
@@ -146,7 +149,10 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   }
   info.symbol = entryName(body.name);
   std::optional<KernelBody> turned = turnedForm(body, info, options);
-  if (turned) info.lane_dimension = 1;
+  if (turned) {
+    info.lane_dimension = 1;
+    turned->usual_row = info.required_local_size[1];
+  }
   // Pairs of groups lie in dimension 0 of the launch, which is another one of a turned body.
   std::optional<KernelBody> joint = turned ? std::nullopt : jointForm(body, info, machine, options);
   if (turned && info.required_local_size[0]) {  // the only form that is ever run

@@ -51,6 +51,7 @@ using llvm::Function;
 using llvm::Instruction;
 
 constexpr unsigned forced_rows = 3;
+constexpr unsigned narrowest = 4;  // vectors
 
 // Says how large the ids and sizes of a work-group can be: in 32 bits they are what they are in 64,
 // so that rows and elements of local memory lie constant distances apart. Not for LLVM's
@@ -280,7 +281,13 @@ class RegionVectoriser {
     reportRefusal(*region_.function, where, why);
   }
 
-  unsigned width() const { return vectorLanes(*region_.function, machine_); }
+  // Lanes of a vector. Of shorter rows half would be masked.
+  unsigned width() const {
+    const unsigned widest = vectorLanes(*region_.function, machine_);
+    if (body_.usual_row == 0 || body_.groups > 1) return widest;
+    return std::clamp<unsigned>(llvm::bit_floor(std::min<uint64_t>(body_.usual_row, widest)),
+                                narrowest, widest);
+  }
 
   unsigned registers() const {
     const llvm::TargetTransformInfo info = machine_.getTargetTransformInfo(*region_.function);
@@ -459,7 +466,7 @@ unsigned vectorLanes(const Function& function, const llvm::TargetMachine& machin
   const unsigned bits = machine.getTargetTransformInfo(function)
                             .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
                             .getFixedValue();
-  return std::max(4u, bits / 32);
+  return std::max(narrowest, bits / 32);
 }
 
 void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,

@@ -1,5 +1,6 @@
 // What lies between two barriers: what is left to one lane, and short code that becomes vectors.
 #include <algorithm>
+#include <regex>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -293,6 +294,53 @@ TEST(BetweenBarriers, PointersMadeFromRestrictedArgumentsAreTheirs) {
               {Program::buffer(p.data()), Program::buffer(out.data()), Program::buffer(far.data()),
                Program::value(int32_t{3})});
   EXPECT_EQ(out, std::vector<int32_t>(lanes, 303));
+}
+
+// A tile of results that each work-item has between barriers, in groups of 8 x 8: its elements are
+// variables, whose lanes are a row's vector.
+TEST(BetweenBarriers, ArraysBecomeVariables) {
+  const char* const source = R"(
+    kernel __attribute__((reqd_work_group_size(8, 8, 1)))
+    void tiles(global const float* a, global const float* b, global float* c, int n) {
+      local float ta[16][16], tb[16][16];
+      float sums[4];
+      const int x = get_local_id(0), y = get_local_id(1);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) sums[i] = 0;
+      for (int k = 0; k < n; k += 16) {
+        for (int i = 0; i < 2; ++i)
+          for (int j = 0; j < 2; ++j) {
+            ta[2 * y + i][2 * x + j] = a[(2 * y + i) * n + k + 2 * x + j];
+            tb[2 * y + i][2 * x + j] = b[(k + 2 * y + i) * 16 + 2 * x + j];
+          }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int m = 0; m < 16; ++m)
+          for (int i = 0; i < 2; ++i)
+            for (int j = 0; j < 2; ++j) sums[i * 2 + j] += ta[2 * y + i][m] * tb[m][2 * x + j];
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      for (int i = 0; i < 4; ++i) c[(2 * y + i / 2) * 16 + 2 * x + i % 2] = sums[i];
+    })";
+  constexpr int n = 48;
+  std::vector<float> a(16 * n), b(16 * n), c(256);
+  for (int i = 0; i < 16 * n; ++i) {
+    a[i] = static_cast<float>(i % 7 - 3);
+    b[i] = static_cast<float>(i % 5 - 2);
+  }
+  Program program(source, true, Vectorising::automatic);
+  program.run("tiles", {2, {8, 8, 1}, {8, 8, 1}, {0, 0, 0}},
+              {Program::buffer(a.data()), Program::buffer(b.data()), Program::buffer(c.data()),
+               Program::value(n)});
+  for (int i = 0; i < 256; ++i) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[(i / 16) * n + k] * b[k * 16 + i % 16];
+    ASSERT_EQ(c[i], sum) << i;
+  }
+  // Four variables and the loop's counter, and no array beside them.
+  EXPECT_LE(program.info("tiles").lane_context_bytes, 6 * sizeof(float));
+  const std::string text = optimisedText(source, "tiles");
+  EXPECT_TRUE(std::regex_search(text, std::regex("fmuladd\\.v[48]f32")));
+  EXPECT_EQ(text.find("fmuladd.v16f32"), std::string::npos);
 }
 
 }  // namespace
