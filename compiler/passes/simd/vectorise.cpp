@@ -281,11 +281,11 @@ class RegionVectoriser {
     reportRefusal(*region_.function, where, why);
   }
 
-  // Lanes of a vector. Of shorter rows half would be masked.
+  // Lanes of a vector. Where rows are known to fill half of one at most, it is shorter.
   unsigned width() const {
     const unsigned widest = vectorLanes(*region_.function, machine_);
     if (body_.usual_row == 0 || body_.groups > 1) return widest;
-    return std::clamp<unsigned>(llvm::bit_floor(std::min<uint64_t>(body_.usual_row, widest)),
+    return std::clamp<unsigned>(llvm::bit_ceil(std::min<uint64_t>(body_.usual_row, widest)),
                                 narrowest, widest);
   }
 
