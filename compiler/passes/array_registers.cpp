@@ -35,11 +35,6 @@ bool isArray(const Instruction& instruction) {
   return variable && variable->getAllocatedType()->isAggregateType();
 }
 
-bool isBarrierCall(const Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call && call->getCalledFunction() && isBarrier(*call->getCalledFunction());
-}
-
 // Is its place in the array another one each turn?
 bool movesThroughArray(const Instruction& instruction, const llvm::Loop& loop) {
   auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);

@@ -39,11 +39,6 @@ struct Variable {
   llvm::SmallVector<const Value*, 2> roots;
 };
 
-bool isBarrierCall(const Instruction& instruction) {
-  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call && call->getCalledFunction() && isBarrier(*call->getCalledFunction());
-}
-
 class GroupJoiner {
  public:
   explicit GroupJoiner(const KernelBody& body) : body_(body) {}

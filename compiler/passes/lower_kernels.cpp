@@ -21,6 +21,7 @@
 #include "compiler/passes/regions.h"
 #include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/turned_body.h"
+#include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
 namespace {
@@ -72,19 +73,12 @@ void removeDeadFunctions(const SplitKernel& split) {
   }
 }
 
-bool hasBarriers(Function& body) {
-  return llvm::any_of(llvm::instructions(body), [](llvm::Instruction& instruction) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    return call && call->getCalledFunction() && isBarrier(*call->getCalledFunction());
-  });
-}
+bool hasBarriers(Function& body) { return llvm::any_of(llvm::instructions(body), isBarrierCall); }
 
 // Groups of one work-item have nobody to wait for.
 void dropBarriers(Function& body) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body)))
-    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-        call && call->getCalledFunction() && isBarrier(*call->getCalledFunction()))
-      call->eraseFromParent();
+    if (isBarrierCall(instruction)) instruction.eraseFromParent();
 }
 
 // Consumes the code of `body`.

@@ -138,6 +138,11 @@ bool isBarrier(const llvm::Function& function) {
                                       llvm::is_contained(meetings, function.getName()));
 }
 
+bool isBarrierCall(const llvm::Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call && call->getCalledFunction() && isBarrier(*call->getCalledFunction());
+}
+
 bool isNote(const llvm::Instruction& instruction) {
   auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   return intrinsic && intrinsic->isAssumeLikeIntrinsic() && intrinsic->getType()->isVoidTy();

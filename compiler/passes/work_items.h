@@ -49,6 +49,7 @@ inline constexpr llvm::StringLiteral narrow_query = "__weft_narrow";
 bool isWorkItemQuery(const llvm::Function& function);
 // Meetings of a sub-group's lanes, too.
 bool isBarrier(const llvm::Function& function);
+bool isBarrierCall(const llvm::Instruction& instruction);
 bool isMeeting(const llvm::CallInst& barrier);
 // Says something about other code, and neither does nor returns anything itself.
 bool isNote(const llvm::Instruction& instruction);
