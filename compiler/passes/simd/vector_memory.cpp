@@ -122,6 +122,7 @@ Value* VectorBody::loadInPage(llvm::Type* type, Value* first, const Access& acce
   constexpr uint64_t page = 4096;
   const uint64_t bytes = access.bytes * access.count * options_.width;
   auto* bits = builder_.getIntNTy(llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
+  first = builder_.CreateFreeze(first);  // it is a lane's that may not run
   Value* any = builder_.CreateIsNotNull(builder_.CreateBitCast(mask, bits));
   Value* place =
       builder_.CreateAnd(builder_.CreatePtrToInt(first, builder_.getInt64Ty()), page - 1);
