@@ -11,11 +11,12 @@ namespace {
 using Way = Verdict::Way;
 constexpr Way together = Verdict::together, alone = 1;  // of two members
 
-// Launches of a kernel that takes so long in each way, and a while more after a change of it.
-struct World {
-  double together, alone, moving = 0;
-  double expected_alone = 0;  // what the parts' times say; 0: nothing
-  uint64_t launches[2] = {0, 0};
+// Launches on all members, half of them and so on, and what they are expected to take without what
+// the host adds.
+struct Crowd {
+  std::vector<double> times, expected;
+  double moving = 0;
+  std::vector<uint64_t> launches = std::vector<uint64_t>(times.size());
   double time = 0;
   Way last = Verdict::together;
 
@@ -23,17 +24,21 @@ struct World {
     for (uint64_t i = 0; i < count; ++i) {
       const bool left = verdict.leaveWhole();
       const Way way = left ? verdict.alone() : verdict.next();
-      const double own = way == Verdict::together ? together : alone;
-      const double took = own + (way == last && launches[0] + launches[1] > 0 ? 0 : moving);
+      const double took = times[way] + (way == last ? 0 : moving);
       last = way;
       ++launches[way];
       time += took;
       if (left) continue;
-      if (way == Verdict::together && expected_alone > 0)
-        verdict.expect(verdict.alone(), expected_alone);
+      for (Way each = 0; each < expected.size(); ++each) verdict.expect(each, expected[each]);
       verdict.took(way, took);
     }
   }
+};
+
+// Of two members.
+struct World : Crowd {
+  World(double together_ns, double alone_ns, double moving_ns = 0, double expected_alone_ns = 0)
+      : Crowd{{together_ns, alone_ns}, {0, expected_alone_ns}, moving_ns} {}
 };
 
 TEST(Verdict, FindsTheBetterWay) {
@@ -74,9 +79,9 @@ TEST(Verdict, LaunchesThatAreLeftWholeTellWhatTheyTake) {
   World world{1.2e6, 1e6};
   world.run(verdict, 10);
   ASSERT_EQ(verdict.way(), alone);
-  world.together = 0.9e6;  // which is no better than alone has become
-  world.alone = 0.8e6;
-  for (int i = 0; i < 10; ++i) verdict.leftWhole(world.alone);
+  world.times[together] = 0.9e6;  // which is no better than alone has become
+  world.times[alone] = 0.8e6;
+  for (int i = 0; i < 10; ++i) verdict.leftWhole(world.times[alone]);
   world.launches[0] = 0;
   world.run(verdict, 5000);
   EXPECT_LT(world.launches[0], 200u);
@@ -152,11 +157,11 @@ TEST(Verdict, NoticesWhenTheWorldChanges) {
   Verdict verdict;
   World world{0.6e6, 1e6};
   world.run(verdict, 500);
-  world.together = 2e6;  // another program has come
+  world.times[together] = 2e6;  // another program has come
   world.launches[0] = world.launches[1] = 0;
   world.run(verdict, 20);
   EXPECT_EQ(verdict.way(), alone);
-  world.together = 0.6e6;  // and gone
+  world.times[together] = 0.6e6;  // and gone
   world.run(verdict, 2000);
   EXPECT_EQ(verdict.way(), together);
 }
@@ -172,30 +177,6 @@ TEST(Verdict, LaunchesThatAreEnqueuedAheadGetAFewTrials) {
   EXPECT_GE(others, 1u);
   EXPECT_LE(others, 40u);
 }
-
-// Launches on all members, half of them and so on, and what they are expected to take without what
-// the host adds.
-struct Crowd {
-  std::vector<double> times, expected;
-  double moving = 0;
-  std::vector<uint64_t> launches = std::vector<uint64_t>(times.size());
-  double time = 0;
-  Way last = Verdict::together;
-
-  void run(Verdict& verdict, uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-      const bool left = verdict.leaveWhole();
-      const Way way = left ? verdict.alone() : verdict.next();
-      const double took = times[way] + (way == last ? 0 : moving);
-      last = way;
-      ++launches[way];
-      time += took;
-      if (left) continue;
-      for (Way each = 0; each < expected.size(); ++each) verdict.expect(each, expected[each]);
-      verdict.took(way, took);
-    }
-  }
-};
 
 TEST(Verdict, WaysAreHalvesOfHalves) {
   const Verdict two(2), five(5), eight(8);
