@@ -17,6 +17,19 @@ Join::Join(Context& context, uint32_t ahead)
   holdAgain(ahead);
 }
 
+namespace {
+
+// Any device that commands of the queue may go to: the first one that it is true of counts.
+template <class Value>
+Value ofAny(const Device& device, Value port::Capabilities::* what) {
+  Value found = device.capabilities().*what;
+  for (const Ref<Device>& member : device.members())
+    if (!found) found = member->capabilities().*what;
+  return found;
+}
+
+}  // namespace
+
 Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properties properties,
              std::vector<cl_queue_properties> list)
     : context_(std::move(context)),
@@ -24,8 +37,8 @@ Queue::Queue(Ref<Context> context, Ref<Device> device, cl_command_queue_properti
       properties_(properties),
       property_list_(std::move(list)),
       counters_(State::of(*context_).counters(*device_)),
-      runs_ahead_(device_->capabilities().runs_ahead),
-      fence_group_(device_->capabilities().fence_group),
+      runs_ahead_(ofAny(*device_, &port::Capabilities::runs_ahead)),
+      fence_group_(ofAny(*device_, &port::Capabilities::fence_group)),
       stream_(createStream(*device_)),
       member_streams_(device_->members().size()) {
   // Not first while the ticket lock is held.

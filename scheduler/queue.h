@@ -68,11 +68,12 @@ class Queue final : public HandleObject<_cl_command_queue> {
   bool outOfOrder() const { return properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE; }
   bool profiling() const { return properties_ & CL_QUEUE_PROFILING_ENABLE; }
 
-  // In order, and commands go to the device while it is still at earlier ones.
+  // In order, and commands may go to a device while it is still at earlier ones.
   bool runsAhead() const { return runs_ahead_ && !outOfOrder(); }
-  // May a thread that waits for one command only have assist() deal with others of the queue?
-  bool mayAssist() const { return runs_ahead_ || !outOfOrder(); }
-  // The device's, port::Capabilities::fence_group.
+  // May a thread that waits for one command only have assist() deal with others of the queue? Where
+  // the device runs ahead that runs nothing, but looks for ends.
+  bool mayAssist() const { return device_->capabilities().runs_ahead || !outOfOrder(); }
+  // The device's, or a member's: port::Capabilities::fence_group.
   uint64_t fenceGroup() const { return fence_group_; }
 
   void flush();
@@ -125,7 +126,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
   cl_command_queue_properties properties_;
   std::vector<cl_queue_properties> property_list_;
   DeviceCounters& counters_;
-  const bool runs_ahead_;  // the device does, and its assist() runs nothing but looks for ends
+  const bool runs_ahead_;  // the device does, or a member of it
   const uint64_t fence_group_;
   std::unique_ptr<port::Stream> createStream(Device& device) const;
 

@@ -46,12 +46,15 @@ void Command::runBehind(Event& dependency) {
   addAhead(static_cast<Command&>(dependency), true);
 }
 
-// As far as is known: which device the other one ends up on may not be settled yet.
+// As far as is known: which devices the two end up on may not be settled yet.
 bool Command::mayRunBehind(const Event& dependency) const noexcept {
   const Queue* const other = dependency.queue();
   if (!other || dependency.done()) return false;
   if (other == queue() && other->runsAhead()) return true;
-  return other->fenceGroup() != 0 && other->fenceGroup() == fenceGroup();
+  const uint64_t group = other->fenceGroup();
+  if (group == 0 || !isDeviceWork() || !isOneOperation()) return false;
+  return group == device_->capabilities().fence_group ||
+         (queue() && group == queue()->fenceGroup());
 }
 
 void Command::runBehind(Command& transfer) {

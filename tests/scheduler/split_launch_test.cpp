@@ -100,7 +100,13 @@ TEST_F(SplitLaunchTest, WhoAsksForTheStatusPollsTheMembers) {
   EXPECT_EQ(events.back()->poll(), CL_COMPLETE);
 }
 
-TEST_F(SplitLaunchTest, InAnyOrderTheBytesAreRight) {
+class SplitLaunchHomeTest : public SplitLaunchTest, public testing::WithParamInterface<bool> {
+ protected:
+  SplitLaunchHomeTest() { home_waits = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Homes, SplitLaunchHomeTest, testing::Bool());
+
+TEST_P(SplitLaunchHomeTest, InAnyOrderTheBytesAreRight) {
   start(true);
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     iterate(8);
@@ -112,7 +118,7 @@ TEST_F(SplitLaunchTest, InAnyOrderTheBytesAreRight) {
 }
 
 // Now these, now those.
-TEST_F(SplitLaunchTest, SomeOfFourMembersWork) {
+TEST_P(SplitLaunchHomeTest, SomeOfFourMembersWork) {
   members = 4;
   start(true);
   const auto in_order = queue, unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -135,7 +141,7 @@ TEST_F(SplitLaunchTest, SomeOfFourMembersWork) {
 
 // Nothing but the events' order keeps a launch behind the last but one, which wrote the same bytes:
 // the one between them has nothing to do with those.
-TEST_F(SplitLaunchTest, WhoOfFourMembersWritesLastIsRight) {
+TEST_P(SplitLaunchHomeTest, WhoOfFourMembersWritesLastIsRight) {
   members = 4;
   start(true);
   queue = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -159,7 +165,7 @@ TEST_F(SplitLaunchTest, WhoOfFourMembersWritesLastIsRight) {
   }
 }
 
-TEST_F(SplitLaunchTest, DevicesThatWorkByThemselves) {
+TEST_P(SplitLaunchHomeTest, DevicesThatWorkByThemselves) {
   start(false);
   for (int round = 0; round < 6; ++round) {
     iterate(30);

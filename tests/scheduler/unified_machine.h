@@ -24,7 +24,9 @@ class UnifiedMachine : public testing::Test {
     setenv("WEFT_UNIFIED_SPLIT", split, 1);
     setenv("WEFT_CACHE", "0", 1);  // what earlier runs measured would count
     Knowledge::renew();
-    auto backend = std::make_unique<FakeBackend>(std::vector(members, member(manual)));
+    std::vector<FakeOptions> each(members, member(manual));
+    if (home_waits) each[0].runs_ahead = each[0].fences = false;
+    auto backend = std::make_unique<FakeBackend>(std::move(each));
     fakes = backend.get();
     std::vector<std::unique_ptr<port::Backend>> backends;
     backends.push_back(std::move(backend));
@@ -121,6 +123,7 @@ class UnifiedMachine : public testing::Test {
   }
 
   size_t members = 2;
+  bool home_waits = false;                      // the first one runs nothing ahead, as a CPU
   uint64_t memory_bytes = uint64_t{256} << 20;  // of each member
   uint32_t compute_units = 2;                   // of each member
   const char* split = "random:5";               // every kernel that may be is divided, anyhow

@@ -193,6 +193,25 @@ TEST_F(WholeLaunchTest, AQueueThatNeverDividesStaysAtHome) {
   EXPECT_EQ(launchesOn(1), 0u);
 }
 
+// A home that cannot have anything wait in its streams does not keep others from it.
+TEST_F(WholeLaunchTest, CommandsRunAheadOnAMemberThatCan) {
+  home_waits = true;
+  start();
+  measure();
+  const Ref<Queue> queues[] = {newQueue(0), newQueue(0)};
+  const Ref<Buffer> data[] = {zeroed(), zeroed()};
+  for (const size_t q : {0, 1}) launchOn(*queues[q], "increment", {data[q].get()});
+  runAll();
+  ASSERT_EQ(launchesOn(1), 1u);
+  for (int i = 0; i < 5; ++i) launchOn(*queues[1], "increment", {data[1].get()});
+  EXPECT_EQ(fakes->device(1).pending(), 5u);
+  runAll();
+  for (int i = 0; i < 5; ++i) launchOn(*queues[0], "increment", {data[0].get()});
+  EXPECT_EQ(fakes->device(0).pending(), 1u);
+  runAll();
+  for (const auto& one : data) EXPECT_EQ(contents(*one), std::vector<uint8_t>(bytes, 6));
+}
+
 // Over devices as on one.
 TEST_F(WholeLaunchTest, AFailureFailsWhatFollows) {
   start("random:3");
@@ -213,7 +232,13 @@ TEST_F(WholeLaunchTest, AFailureFailsWhatFollows) {
   }
 }
 
-TEST_F(WholeLaunchTest, InAnyOrderTheBytesAreRight) {
+class WholeLaunchHomeTest : public WholeLaunchTest, public testing::WithParamInterface<bool> {
+ protected:
+  WholeLaunchHomeTest() { home_waits = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Homes, WholeLaunchHomeTest, testing::Bool());
+
+TEST_P(WholeLaunchHomeTest, InAnyOrderTheBytesAreRight) {
   start("random:7");
   const Ref<Buffer> data[] = {zeroed(), zeroed(), zeroed()};
   const Ref<Queue> unordered = newQueue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
