@@ -24,13 +24,17 @@ double shareAt(const MemberModel& member, double level) {
   return (level - member.start_ns - member.slice_ns) / member.costOfUnit();
 }
 
-// Leaves out, one after the other, who would get less than it can run well.
+// Smaller slices take a member as long as those that make full use of it. Half as large ones may
+// gain all the same; whether they do, launches tell.
+constexpr double least_part = 0.5;
+
+// Leaves out, one after the other, who would get much less than it can run well.
 double fill(std::span<const MemberModel> members, std::vector<bool>& used, uint64_t units) {
   for (;;) {
     const double level = levelOf(members, used, units);
     if (std::count(used.begin(), used.end(), true) == 1) return level;
     size_t worst = members.size();
-    double worst_part = 1;
+    double worst_part = least_part;
     for (size_t i = 0; i < members.size(); ++i) {
       if (!used[i]) continue;
       const double part = shareAt(members[i], level) / static_cast<double>(members[i].least_units);
@@ -148,18 +152,21 @@ Plan plan(std::span<const MemberModel> members, uint64_t units, const SplitMargi
   result.shares.assign(members.size(), 0);
   std::vector<bool> used(members.size(), true);
   const double level = fill(members, used, units);
-  result.split_ns = level + merge_ns;
-  const bool pays = std::count(used.begin(), used.end(), true) > 1 &&
-                    result.split_ns < result.single_ns * (1 - margin.part) - margin.nanoseconds;
-  if (!pays) {
-    result.shares[result.best] = units;
-    return result;
-  }
   std::vector<double> weights(members.size(), 0);
   for (size_t i = 0; i < members.size(); ++i)
     if (used[i]) weights[i] = shareAt(members[i], level);
   result.shares = apportion(weights, units);
   fillWaves(members, result.shares);
+  for (size_t i = 0; i < members.size(); ++i)
+    if (result.shares[i] > 0)
+      result.split_ns = std::max(result.split_ns, members[i].timeOf(result.shares[i]));
+  result.split_ns += merge_ns;
+  const bool pays =
+      result.split() && result.split_ns < result.single_ns * (1 - margin.part) - margin.nanoseconds;
+  if (!pays) {
+    result.shares.assign(members.size(), 0);
+    result.shares[result.best] = units;
+  }
   return result;
 }
 

@@ -57,6 +57,15 @@ TEST(Plan, SmallSharesAreNoShares) {
   EXPECT_TRUE(plan(members, 10000, no_margin).split());
 }
 
+// Half of the work does not make full use of a member, but two do it sooner than one does all.
+TEST(Plan, SharesMayBeSomewhatSmall) {
+  std::vector<MemberModel> members{model(1000), model(1000)};
+  for (MemberModel& one : members) one.least_units = 40;
+  EXPECT_EQ(plan(members, 64).shares, (Shares{32, 32}));
+  EXPECT_DOUBLE_EQ(plan(members, 64).split_ns, 40e3);
+  EXPECT_FALSE(plan(members, 41).split());
+}
+
 TEST(Plan, BusyMembersAreLeftOut) {
   std::vector<MemberModel> members{model(10), model(10)};
   members[0].start_ns = 1e6;
@@ -69,8 +78,8 @@ TEST(Plan, DoesNotSplitWhatGainsTooLittle) {
   // Transfers cost the second nearly all that it gains.
   std::vector<MemberModel> members{model(10), model(1)};
   members[1].transfer_ns = 1000;
-  EXPECT_FALSE(plan(members, 1000).split());
-  EXPECT_TRUE(plan(members, 1000, no_margin).split());
+  EXPECT_FALSE(plan(members, 10000).split());
+  EXPECT_TRUE(plan(members, 10000, no_margin).split());
   // And what takes less than two microseconds.
   EXPECT_FALSE(plan(std::vector{model(10), model(10)}, 100).split());
   EXPECT_TRUE(plan(std::vector{model(10), model(10)}, 1000).split());
