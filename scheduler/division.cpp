@@ -156,9 +156,12 @@ Division::Models Division::models(const Experience::State& seen, bool& known) co
     if (model.measured) model.unit_ns = time->nanoseconds / share;
     if (model.measured) model.spread = time->spread;
     // What the last launch took says more than slices of other sizes, from other places.
-    if (cutOf(seen).unit_ns[i] > 0) {
+    const Experience::Alone& alone = seen.alone[experience_->kindOf(i)];
+    double last_ns = cutOf(seen).unit_ns[i];
+    if (last_ns == 0 && alone.measured) last_ns = alone.ns / static_cast<double>(blocks);
+    if (last_ns > 0) {
       model.measured = true;
-      model.unit_ns = cutOf(seen).unit_ns[i];
+      model.unit_ns = last_ns;
     }
     estimates.push_back(estimatedItemTime(capabilities) * itemsPerBlock());
   }
@@ -171,6 +174,13 @@ Division::Models Division::models(const Experience::State& seen, bool& known) co
     for (size_t i = 0; i < result.size(); ++i)
       predictTransfers(result[i], *member(i).device, needed);
   return result;
+}
+
+// Than the first member, as far as a guess can tell.
+bool Division::isFarBetter(const Models& models, size_t member) const {
+  constexpr double pessimism = 2;
+  const uint64_t blocks = split_->blocks();
+  return pessimism * models[member].timeOf(blocks) < models.front().timeOf(blocks);
 }
 
 std::unique_ptr<partition::Policy> Division::onOne(size_t member) const {
@@ -214,7 +224,7 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
   const partition::Plan plan =
       partition::plan(models, split_->blocks(), always || !judges ? none : partition::SplitMargin{},
                       judges ? mergeTime() : 0);
-  seen.best = known ? plan.best : 0;
+  seen.best = known || isFarBetter(models, plan.best) ? plan.best : 0;
   if (!plan.split()) return nullptr;
   // Whatever the speed of members of one kind is, it is the same.
   const bool settled = alike() || seen.launches > 0 ||
@@ -425,6 +435,7 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
     double busy = 0;
     for (const State& state : members_) busy += state.busy_ns;
     const double waited = ahead ? 0 : commandTime(member(seen->best).device->capabilities());
+    seen->verdict.executedAlone(busy);
     seen->verdict.took(way_, std::max(busy, total - waited));
     return;
   }

@@ -125,6 +125,7 @@ class Division {
   Models models(const Experience::State& seen, bool& known) const;
   // `needed`: what part of the launches is going to miss the bytes that this one does.
   void predictTransfers(partition::MemberModel& model, const Device& device, double needed) const;
+  bool isFarBetter(const Models& models, size_t member) const;
   std::unique_ptr<partition::Policy> divided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> onOne(size_t member) const;
