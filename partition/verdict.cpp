@@ -59,11 +59,18 @@ bool Verdict::isWorthATrial(Way way) const {
   return expected_ns < brief_ns || best_ns > surely_better * expected_ns;
 }
 
+// What alone takes beyond the kernel's execution, which any other way takes, too. By the parts'
+// times that would be too little of a brief kernel, as to run a part at all is much of those.
+double Verdict::launchTime() const {
+  const Times& one = ways_[alone()];
+  const double execution_ns = execution_alone_ns_ > 0 ? execution_alone_ns_ : one.expected_ns;
+  return one.known() && execution_ns > 0 ? std::max(one.ns - execution_ns, 0.0) : 0;
+}
+
 // As if each further member added as much to what the parts' execution takes.
 double Verdict::predicted(Way way) const {
-  const Times &all = ways_[together], &one = ways_[alone()], &some = ways_[way];
-  const double one_ns = one.known() ? one.ns : one.expected_ns;
-  const double more = one_ns - one.expected_ns;
+  const Times &all = ways_[together], &some = ways_[way];
+  const double more = launchTime();
   const double added = (all.ns - all.expected_ns - more) / static_cast<double>(all.members - 1);
   return some.expected_ns + more + added * static_cast<double>(some.members - 1);
 }
@@ -100,8 +107,8 @@ void Verdict::settle(Way way) {
   double launches = mine.known() ? lost_ns / trial_part / mine.ns : 0;
   launches = std::clamp(launches, soonest_trial, latest_trial);
   const double expected_ns = ways_[together].expected_ns;
-  const bool disappoints =
-      way == alone() && mine.known() && expected_ns > 0 && expected_ns < far_better * mine.ns;
+  const bool disappoints = way == alone() && mine.known() && expected_ns > 0 &&
+                           expected_ns + launchTime() < far_better * mine.ns;
   if (disappoints && disappointments_ < most_chances) {
     candidate_ = together;
     launches = second_chance * static_cast<double>(1u << disappointments_++);
@@ -134,8 +141,9 @@ Verdict::Way Verdict::next() {
 void Verdict::took(Way way, double nanoseconds, bool moved) {
   Times& mine = ways_[way];
   const bool another = std::exchange(last_, way) != way, warm = !another && !moved;
-  // The first one of all may have loaded code.
   if (another && mine.known()) mine.moving_ns = std::max(nanoseconds - mine.ns, 0.0);
+  // Until the next trial it counts that the first one of all may have loaded code, too.
+  if (warm && mine.known() && !mine.warm) mine.moving_ns = std::max(mine.ns - nanoseconds, 0.0);
   if (!mine.known() || (warm && (!mine.warm || !settled_)) || (!warm && !mine.warm))
     mine.ns = nanoseconds;
   else if (warm)

@@ -32,6 +32,8 @@ class Verdict {
   // That launch took so long from when it could begin, the host's work included. `moved`: its parts
   // were not where those of the one before it were, so data moved that will not move again.
   void took(Way way, double nanoseconds, bool moved = false);
+  // A launch on the best member alone executed for so long.
+  void executedAlone(double nanoseconds) { execution_alone_ns_ = nanoseconds; }
   // A launch that was left whole took so long.
   void leftWhole(double nanoseconds);
   // It cannot be divided, for a reason that later ones are likely to share.
@@ -60,6 +62,7 @@ class Verdict {
 
   Way best() const;
   bool isWorthATrial(Way way) const;
+  double launchTime() const;
   double predicted(Way way) const;
   void tryNextOrSettle();
   void tryWay(Way way);
@@ -69,8 +72,9 @@ class Verdict {
   Way way_ = together, last_;
   Way candidate_ = together;  // when settled: what is tried next
   bool settled_ = false;
-  uint64_t until_trial_ = 0;  // launches, when settled
-  uint64_t begun_ = 0;        // of a trial
+  uint64_t until_trial_ = 0;       // launches, when settled
+  uint64_t begun_ = 0;             // of a trial
+  double execution_alone_ns_ = 0;  // 0: it never ran alone
   unsigned refusals_ = 0, disappointments_ = 0;
 };
 

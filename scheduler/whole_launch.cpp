@@ -271,6 +271,7 @@ void WholeLaunch::learn() noexcept {
     // The host's work counts, unless the device was busy meanwhile.
     const uint64_t able = std::max(placed_at_, predecessorsEnded());
     const double total = ended > able ? static_cast<double>(ended - able) : 0;
+    seen->verdict.executedAlone(ns);
     seen->verdict.leftWhole(std::max(least_left * ns, total));
   } catch (const std::bad_alloc&) {  // the next one is as good
   }
