@@ -160,6 +160,10 @@ constexpr int object_count = 3;
 struct Order {
   int to, from;  // objects; from -1: a fill with `value`
   char value = 0;
+
+  friend std::ostream& operator<<(std::ostream& out, const Order& order) {
+    return out << order.from << '>' << order.to;
+  }
 };
 using Contents = std::array<char, object_count>;
 using Program = std::array<std::vector<Order>, 2>;  // of each device's thread
@@ -259,15 +263,23 @@ TEST_P(UnorderedTest, EveryScheduleIsASequence) {
 }
 
 const Program programs[] = {
-    {{{{1, 0}}, {{0, 1}}}},              // opposite copies
     {{{{0, -1, 7}, {1, 0}}, {{0, 1}}}},  // a write and its reader
     {{{{1, 0}, {2, 1}}, {{0, 2}}}},      // a ring, with a prefetch in it
     {{{{2, -1, 8}, {1, 0}}, {{0, -1, 9}}}},
     {{{{0, -1, 7}, {0, -1, 8}}, {{1, 0}, {0, 2}}}},  // overwritten while it is fetched
 };
 
+std::string nameOf(const testing::TestParamInfo<UnorderedTest::ParamType>& info) {
+  return std::string(std::get<bool>(info.param) ? "Fences" : "Plain") +
+         std::to_string(info.index / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(OppositeCopies, UnorderedTest,
+                         testing::Combine(testing::Values(Program{{{{1, 0}}, {{0, 1}}}}),
+                                          testing::Bool()),
+                         nameOf);
 INSTANTIATE_TEST_SUITE_P(Programs, UnorderedTest,
-                         testing::Combine(testing::ValuesIn(programs), testing::Bool()));
+                         testing::Combine(testing::ValuesIn(programs), testing::Bool()), nameOf);
 
 }  // namespace
 }  // namespace weft::test
