@@ -24,8 +24,9 @@ constexpr double trial_part = 0.01;
 // What they cost beside the worse way's time: launches that depend on what comes of it wait for it.
 constexpr double stall_ns = 100'000;
 constexpr double soonest_trial = 64, latest_trial = 1 << 16;
-// When together should have been better by far, it gets some more chances soon.
-constexpr double far_better = 0.75, second_chance = 16;
+// When together should have been better by far, it gets some more chances soon. Each moves data,
+// which a few microseconds do not pay for soon.
+constexpr double far_better = 0.85, far_better_ns = 8000, second_chance = 16;
 constexpr unsigned most_chances = 3;
 constexpr double learned = 0.5;
 
@@ -106,9 +107,9 @@ void Verdict::settle(Way way) {
   if (other.known()) lost_ns += trial_launches * (other.ns - mine.ns);
   double launches = mine.known() ? lost_ns / trial_part / mine.ns : 0;
   launches = std::clamp(launches, soonest_trial, latest_trial);
-  const double expected_ns = ways_[together].expected_ns;
-  const bool disappoints = way == alone() && mine.known() && expected_ns > 0 &&
-                           expected_ns + launchTime() < far_better * mine.ns;
+  const double expected_ns = ways_[together].expected_ns + launchTime();
+  const bool disappoints = way == alone() && mine.known() && ways_[together].expected_ns > 0 &&
+                           expected_ns < std::min(far_better * mine.ns, mine.ns - far_better_ns);
   if (disappoints && disappointments_ < most_chances) {
     candidate_ = together;
     launches = second_chance * static_cast<double>(1u << disappointments_++);

@@ -141,6 +141,17 @@ TEST(Verdict, NobodyIsDisappointedByWhatALaunchTakes) {
   EXPECT_EQ(crowd.launches[together], 0u);
 }
 
+// Only the first launches on all members took so long.
+TEST(Verdict, ALaunchThatMayGainAQuarterGetsAnotherChance) {
+  Verdict verdict;
+  Crowd crowd{{60e3, 44e3}, {18e3, 44e3}, 500e3, 33e3};
+  crowd.run(verdict, 10);
+  ASSERT_EQ(verdict.way(), alone);
+  crowd.times[together] = 33e3;
+  crowd.run(verdict, 40);
+  EXPECT_EQ(verdict.way(), together);
+}
+
 TEST(Verdict, TrialsCostLittle) {
   for (const double together : {0.3e6, 0.9e6, 1.5e6, 10e6}) {
     Verdict verdict;
