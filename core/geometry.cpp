@@ -125,6 +125,26 @@ void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
           "the work-group is larger than CL_KERNEL_WORK_GROUP_SIZE");
 }
 
+// Are the program's groups smaller than what the device does at once, though nobody could tell if
+// they were larger? Groups that wait for each other could, and so can who reads what they print.
+bool areNeedlesslySmall(const port::LaunchRecord& record, const KernelInfo& kernel,
+                        const port::Capabilities& device) {
+  constexpr auto told = static_cast<uint32_t>(SplitHazard::volatile_accesses) |
+                        static_cast<uint32_t>(SplitHazard::fences) |
+                        static_cast<uint32_t>(SplitHazard::prints) |
+                        static_cast<uint32_t>(SplitHazard::unknown_calls) |
+                        static_cast<uint32_t>(SplitHazard::ordered_atomics) |
+                        static_cast<uint32_t>(SplitHazard::waiting_atomics);
+  if (kernel.observes_groups || kernel.required_local_size[0] || (kernel.split_hazards & told))
+    return false;
+  const auto itemsOf = [&](const uint64_t* sizes) {
+    const int row = kernel.lane_dimension == 1 && record.global_size[1] > 1 ? 1 : 0;
+    return device.vectors_are_rows ? sizes[row] : sizes[0] * sizes[1] * sizes[2];
+  };
+  const uint64_t items = itemsOf(record.local_size);
+  return items < device.preferred_work_group_multiple && items < itemsOf(record.global_size);
+}
+
 }  // namespace
 
 port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kernel,
@@ -143,6 +163,8 @@ port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kern
   if (range.local) {
     std::copy_n(range.local, range.dimensions, record.local_size);
     checkLocalSize(record, kernel, device, most, kernel.uniform_groups);
+    if (!empty && areNeedlesslySmall(record, kernel, device))
+      chooseLocalSize(record, kernel, device, most, false);
   } else if (!empty) {
     const bool names_size = kernel.required_local_size[0] != 0 || range.local_is_suggestion;
     const bool uniform = kernel.uniform_groups && (kernel.observes_groups || names_size);

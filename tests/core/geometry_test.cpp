@@ -119,6 +119,55 @@ TEST(Geometry, GroupsThatNobodySeesAreNeverSmall) {
   EXPECT_EQ(codeOf({1, nullptr, global, nullptr}, kernel), CL_INVALID_WORK_GROUP_SIZE);
 }
 
+// As programs for CPUs like to name them: one work-item for each thread that they think there is.
+TEST(Geometry, SmallGroupsThatNobodySeesAreJoined) {
+  for (const bool cpu : {true, false}) {
+    port::Capabilities on = device();
+    on.vectors_are_rows = cpu;
+    on.preferred_work_group_multiple = 16;
+    KernelInfo kernel;
+    kernel.uniform_groups = true;
+    kernel.observes_groups = false;
+    kernel.split_hazards = no_split_hazard;
+    const size_t global[2] = {4096, 512};
+    const auto itemsOf = [&](cl_uint dimensions, std::array<size_t, 2> local) {
+      const NDRange range{dimensions, nullptr, global, local.data()};
+      const port::LaunchRecord record = makeLaunchRecord(range, kernel, on);
+      EXPECT_EQ(record.group_count[0],
+                (global[0] + record.local_size[0] - 1) / record.local_size[0]);
+      return record.local_size[0] * record.local_size[1];
+    };
+    EXPECT_EQ(itemsOf(1, {1, 0}), 256u);
+    EXPECT_EQ(itemsOf(2, {1, 1}), 256u);
+    EXPECT_EQ(itemsOf(2, {8, 1}), 256u);
+    EXPECT_EQ(itemsOf(2, {1, 64}), cpu ? 256u : 64u);  // whose vectors do not go on in the next row
+    kernel.lane_dimension = 1;
+    EXPECT_EQ(itemsOf(2, {1, 64}), 64u);
+    EXPECT_EQ(itemsOf(1, {1, 0}), 256u);
+    // What fills a vector stays as it is, and so does what a work-item could tell.
+    kernel.lane_dimension = 0;
+    EXPECT_EQ(itemsOf(2, {16, 2}), 32u);
+    kernel.observes_groups = true;
+    EXPECT_EQ(itemsOf(1, {1, 0}), 1u);
+    kernel.observes_groups = false;
+    kernel.split_hazards = static_cast<uint32_t>(SplitHazard::waiting_atomics);
+    EXPECT_EQ(itemsOf(1, {1, 0}), 1u);
+    kernel.split_hazards = no_split_hazard;
+    kernel.required_local_size = {1, 1, 1};
+    EXPECT_EQ(itemsOf(1, {1, 0}), 1u);
+  }
+}
+
+// What is wrong is wrong though it would not be used.
+TEST(Geometry, SmallGroupsThatNobodySeesAreChecked) {
+  KernelInfo kernel;
+  kernel.uniform_groups = true;
+  kernel.observes_groups = false;
+  kernel.split_hazards = no_split_hazard;
+  const size_t global = 1000, local = 3;
+  EXPECT_EQ(codeOf({1, nullptr, &global, &local}, kernel), CL_INVALID_WORK_GROUP_SIZE);
+}
+
 TEST(Geometry, RowsAreLongerForWantOfADivisor) {
   KernelInfo kernel;
   kernel.uniform_groups = true;
