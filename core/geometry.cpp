@@ -125,6 +125,11 @@ void checkLocalSize(const port::LaunchRecord& record, const KernelInfo& kernel,
           "the work-group is larger than CL_KERNEL_WORK_GROUP_SIZE");
 }
 
+// The dimension in which neighbours lie side by side.
+int rowOf(const port::LaunchRecord& record, const KernelInfo& kernel) {
+  return kernel.lane_dimension == 1 && record.global_size[1] > 1 ? 1 : 0;
+}
+
 // Are the program's groups smaller than what the device does at once, though nobody could tell if
 // they were larger? Groups that wait for each other could, and so can who reads what they print.
 bool areNeedlesslySmall(const port::LaunchRecord& record, const KernelInfo& kernel,
@@ -137,15 +142,43 @@ bool areNeedlesslySmall(const port::LaunchRecord& record, const KernelInfo& kern
                         static_cast<uint32_t>(SplitHazard::waiting_atomics);
   if (kernel.observes_groups || kernel.required_local_size[0] || (kernel.split_hazards & told))
     return false;
+  const int row = rowOf(record, kernel);
   const auto itemsOf = [&](const uint64_t* sizes) {
-    const int row = kernel.lane_dimension == 1 && record.global_size[1] > 1 ? 1 : 0;
     return device.vectors_are_rows ? sizes[row] : sizes[0] * sizes[1] * sizes[2];
   };
   const uint64_t items = itemsOf(record.local_size);
   return items < device.preferred_work_group_multiple && items < itemsOf(record.global_size);
 }
 
+// Makes groups that are several of the program's, first along the row.
+void join(port::LaunchRecord& record, const KernelInfo& kernel, const port::Capabilities& device,
+          size_t most) {
+  port::LaunchRecord preferred = record;
+  chooseLocalSize(preferred, kernel, device, most, false);
+  uint64_t room = most;
+  for (const uint64_t size : record.local_size) room /= size;
+  const int row = rowOf(record, kernel);
+  for (const int d : {row, 1 - row, 2}) {
+    const uint64_t wanted = preferred.local_size[d] / record.local_size[d];
+    const uint64_t count = std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(room, 1));
+    record.joined[d] = static_cast<uint16_t>(count);
+    record.local_size[d] *= count;
+    room /= count;
+  }
+}
+
 }  // namespace
+
+port::GroupBox namedGroups(const port::LaunchRecord& record, const port::GroupBox& groups) {
+  port::GroupBox named;
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t size = record.local_size[d] / record.joined[d];
+    const uint64_t count = (record.global_size[d] + size - 1) / size;
+    named.begin[d] = groups.begin[d] * record.joined[d];
+    named.end[d] = std::min(groups.end[d] * record.joined[d], count);
+  }
+  return named;
+}
 
 port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kernel,
                                     const port::Capabilities& device, size_t max_work_group_size) {
@@ -163,8 +196,7 @@ port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kern
   if (range.local) {
     std::copy_n(range.local, range.dimensions, record.local_size);
     checkLocalSize(record, kernel, device, most, kernel.uniform_groups);
-    if (!empty && areNeedlesslySmall(record, kernel, device))
-      chooseLocalSize(record, kernel, device, most, false);
+    if (!empty && areNeedlesslySmall(record, kernel, device)) join(record, kernel, device, most);
   } else if (!empty) {
     const bool names_size = kernel.required_local_size[0] != 0 || range.local_is_suggestion;
     const bool uniform = kernel.uniform_groups && (kernel.observes_groups || names_size);

@@ -27,4 +27,7 @@ port::LaunchRecord makeLaunchRecord(const NDRange& range, const KernelInfo& kern
                                     const port::Capabilities& device,
                                     size_t max_work_group_size = SIZE_MAX);
 
+// The groups of a record as the program named them.
+port::GroupBox namedGroups(const port::LaunchRecord& record, const port::GroupBox& groups);
+
 }  // namespace weft

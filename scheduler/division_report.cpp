@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/geometry.h"
 #include "scheduler/division.h"
 
 namespace weft {
@@ -39,7 +40,7 @@ std::vector<ExecutedPart> Division::executed() const {
   }
   std::vector<ExecutedPart> parts;
   for (const Done& one : joined)
-    parts.push_back({member(one.member).device, split_->box(one.slice)});
+    parts.push_back({member(one.member).device, namedGroups(record_, split_->box(one.slice))});
   return parts;
 }
 

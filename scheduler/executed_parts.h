@@ -10,7 +10,7 @@ namespace weft {
 
 struct ExecutedPart {
   Device* device;
-  port::GroupBox groups;
+  port::GroupBox groups;  // as the program named them
 };
 
 // An event of a command that can be divided.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "core/geometry.h"
 #include "partition/earliest_finish.h"
 #include "profiling/clock.h"
 #include "scheduler/executed_parts.h"
@@ -254,7 +255,8 @@ void WholeLaunch::tell() const {
 void WholeLaunch::learn() noexcept {
   try {
     if (Knowledge::get().setting.trace) tell();
-    executed_.push_back({members()[member_].device, launch().wholeBox()});
+    executed_.push_back(
+        {members()[member_].device, namedGroups(launch().record, launch().wholeBox())});
     if (!measures_) return;
     const uint64_t ended = times_.ended.load(std::memory_order_relaxed);
     const auto ns = static_cast<double>(ended - times_.started.load(std::memory_order_relaxed));

@@ -7,7 +7,7 @@
 
 namespace weft::port {
 
-inline constexpr uint32_t abi_version = 9;
+inline constexpr uint32_t abi_version = 10;
 
 struct DeviceRequest;
 
@@ -30,8 +30,9 @@ struct LaunchRecord {
   uint64_t local_size[3] = {1, 1, 1};   // enqueued local size; edge groups may be smaller
   uint64_t group_count[3] = {1, 1, 1};  // ceil(global_size / local_size)
   const HostServices* services = nullptr;
+  uint16_t joined[3] = {1, 1, 1};  // so many of the program's groups are one; kernels cannot tell
 };
-static_assert(sizeof(LaunchRecord) == 112 && offsetof(LaunchRecord, global_offset) == 8);
+static_assert(sizeof(LaunchRecord) == 120 && offsetof(LaunchRecord, global_offset) == 8);
 
 // A slice: a box of work-groups [begin, end) in each dimension.
 struct GroupBox {
@@ -124,6 +125,6 @@ struct GpuLaunch {
   GroupBox box;
   Journal journal;
 };
-static_assert(sizeof(GpuLaunch) == 176 && offsetof(GpuLaunch, journal) == 160);
+static_assert(sizeof(GpuLaunch) == 184 && offsetof(GpuLaunch, journal) == 168);
 
 }  // namespace weft::port

@@ -140,7 +140,8 @@ TEST(Geometry, SmallGroupsThatNobodySeesAreJoined) {
     EXPECT_EQ(itemsOf(1, {1, 0}), 256u);
     EXPECT_EQ(itemsOf(2, {1, 1}), 256u);
     EXPECT_EQ(itemsOf(2, {8, 1}), 256u);
-    EXPECT_EQ(itemsOf(2, {1, 64}), cpu ? 256u : 64u);  // whose vectors do not go on in the next row
+    EXPECT_EQ(itemsOf(2, {1, 64}),
+              cpu ? 1024u : 64u);  // whose vectors do not go on in the next row
     kernel.lane_dimension = 1;
     EXPECT_EQ(itemsOf(2, {1, 64}), 64u);
     EXPECT_EQ(itemsOf(1, {1, 0}), 256u);
@@ -156,6 +157,27 @@ TEST(Geometry, SmallGroupsThatNobodySeesAreJoined) {
     kernel.required_local_size = {1, 1, 1};
     EXPECT_EQ(itemsOf(1, {1, 0}), 1u);
   }
+}
+
+// Whoever asks hears of the groups that the program named.
+TEST(Geometry, JoinedGroupsAreWholeOnesOfTheProgram) {
+  port::Capabilities cpu = device();
+  cpu.vectors_are_rows = true;
+  cpu.preferred_work_group_multiple = 16;
+  KernelInfo kernel;
+  kernel.observes_groups = false;
+  kernel.split_hazards = no_split_hazard;
+  const size_t global[2] = {1000, 10}, local[2] = {3, 2};
+  const auto record = makeLaunchRecord({2, nullptr, global, local}, kernel, cpu);
+  EXPECT_EQ(record.local_size[0], 3u * record.joined[0]);
+  EXPECT_EQ(record.local_size[1], 2u * record.joined[1]);
+  EXPECT_GE(record.local_size[0], 16u);
+  const port::GroupBox all = namedGroups(
+      record, {{0, 0, 0}, {record.group_count[0], record.group_count[1], record.group_count[2]}});
+  EXPECT_EQ((std::array{all.end[0], all.end[1], all.end[2]}), (std::array<uint64_t, 3>{334, 5, 1}));
+  const port::GroupBox second = namedGroups(record, {{1, 0, 0}, {2, 1, 1}});
+  EXPECT_EQ(second.begin[0], record.joined[0]);
+  EXPECT_EQ(second.end[0], 2u * record.joined[0]);
 }
 
 // What is wrong is wrong though it would not be used.
