@@ -194,6 +194,10 @@ void interleaveArrays(llvm::Function& lane, unsigned width) {
 
 bool isInterleaved(const AllocaInst& variable) { return variable.hasMetadata(interleaved); }
 
+bool hasInterleavedArrays(llvm::Function& lane) {
+  return llvm::any_of(arraysIn(lane), [](AllocaInst* array) { return isInterleaved(*array); });
+}
+
 bool scattersArrays(llvm::Function& lane, const LaneShapes& shapes) {
   return llvm::any_of(arraysIn(lane), [&](AllocaInst* variable) {
     if (!isInterleaved(*variable)) return true;

@@ -15,6 +15,7 @@ void interleaveArrays(llvm::Function& lane, unsigned width);
 
 // Is it the variable of all lanes at once?
 bool isInterleaved(const llvm::AllocaInst& variable);
+bool hasInterleavedArrays(llvm::Function& lane);
 
 // Is there an array that lies lane by lane, or that lanes access at different indices? Each access
 // to those is a gather or scatter.

@@ -51,7 +51,8 @@ using llvm::Function;
 using llvm::Instruction;
 
 constexpr unsigned forced_rows = 3;
-constexpr unsigned narrowest = 4;  // vectors
+constexpr size_t most_forced = 3000;  // instructions of all of them
+constexpr unsigned narrowest = 4;     // vectors
 
 // Says how large the ids and sizes of a work-group can be: in 32 bits they are what they are in 64,
 // so that rows and elements of local memory lie constant distances apart. Not for LLVM's
@@ -429,9 +430,11 @@ class RegionVectoriser {
     const RowCost cost = rowCost(*lane_, code.levels(), code.shapes(), joint, width());
     llvm::SmallVector<RowBlock, 2> blocks;
     if (cost.pays()) blocks = rowBlocks(cost, registers(), between_barriers_);
-    if (blocks.empty() && mode_ == Vectorising::always &&
-        forced_rows * size(*lane_) <= most_instructions)
-      blocks.push_back({forced_rows, {1}});
+    if (blocks.empty() && mode_ == Vectorising::always && forced_rows * size(*lane_) <= most_forced)
+      blocks.push_back({forced_rows, {2, 1}});
+    // Elements of arrays lie as far apart as one vector has lanes.
+    if (hasInterleavedArrays(*lane_))
+      for (RowBlock& block : blocks) block.vectors = {1};
     const bool passes =
         mode_ != Vectorising::always && !between_barriers_ && code.levels().levels().size() == 1;
     for (const RowBlock& block : blocks) {

@@ -125,6 +125,38 @@ TEST(JointRows, Product) {
     }
 }
 
+// Rows of two vectors, whose lanes have an array each.
+TEST(JointRows, ArraysOfLanes) {
+  const char* const source = R"(
+    kernel __attribute__((reqd_work_group_size(32, 16, 1)))
+    void window(global const float* in, constant float* factors, global float* out, int width) {
+      const int x = get_global_id(0), y = get_global_id(1);
+      float around[7][7], sum = 0;
+      for (int i = 0; i < 7; ++i)
+        for (int j = 0; j < 7; ++j) around[j][i] = in[(y + j) * width + x + i];
+      _Pragma("unroll 1") for (int i = 0; i < 7; ++i)
+        _Pragma("unroll 1") for (int j = 0; j < 7; ++j) sum += factors[j * 7 + i] * around[j][i];
+      out[y * get_global_size(0) + x] = sum;
+    })";
+  const Program automatic(source), forced(source, true, Vectorising::always);
+  constexpr size_t side = 64;
+  const int width = side + 6;
+  std::vector<float> in(static_cast<size_t>(width) * width), factors(49), want(side * side);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i * 40503 % 64);
+  for (size_t i = 0; i < 49; ++i) factors[i] = static_cast<float>(i);
+  for (size_t y = 0; y < side; ++y)
+    for (size_t x = 0; x < side; ++x)
+      for (size_t j = 0; j < 49; ++j)
+        want[y * side + x] += factors[j] * in[(y + j / 7) * static_cast<size_t>(width) + x + j % 7];
+  for (const Program* program : {&automatic, &forced}) {
+    std::vector<float> out(side * side, -1);
+    program->run("window", {2, {side, side, 1}, {32, 16, 1}, {0, 0, 0}},
+                 {Program::buffer(in.data()), Program::buffer(factors.data()),
+                  Program::buffer(out.data()), Program::value(width)});
+    ASSERT_EQ(out, want);
+  }
+}
+
 // Does the lowered code compare anything with that number?
 bool asksForBytes(const std::string& source, uint64_t bytes) {
   llvm::LLVMContext context;
