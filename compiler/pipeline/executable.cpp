@@ -15,6 +15,7 @@
 #include "compiler/passes/lower_kernels.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/work_group_functions.h"
+#include "compiler/pipeline/alignments.h"
 #include "compiler/pipeline/constructors.h"
 #include "compiler/pipeline/elf_link.h"
 #include "compiler/pipeline/gpu_executable.h"
@@ -46,6 +47,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   if (!machine) return machine.takeError();
   if (image.target.kind != port::TargetKind::host_cpu)
     return makeGpuExecutable(module, **machine, options, image);
+  allowMisalignedVectors(module);
   markInverseRoots(module);
   lowerOpaqueTypes(module);
   defineImageFunctions(module);
