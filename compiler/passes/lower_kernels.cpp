@@ -106,7 +106,8 @@ std::optional<KernelBody> turnedForm(const KernelBody& body, const KernelInfo& i
     return std::nullopt;
   // Compiling takes twice as long where there are both forms.
   const size_t forms = known ? 1 : 2;
-  if (forms * body.function->getInstructionCount() > most_instructions) return std::nullopt;
+  constexpr size_t most_turned = 3000;
+  if (forms * body.function->getInstructionCount() > most_turned) return std::nullopt;
   return turnedBody(body, options.vectorise == Vectorising::always);
 }
 

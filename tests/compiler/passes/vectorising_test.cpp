@@ -144,7 +144,7 @@ TEST(Vectorising, LongCodeIsLeftAlone) {
     return text + "a[get_global_id(0)] = v; }";
   };
   EXPECT_TRUE(becomesVectors(source(3), "mix", compiler::Vectorising::always));
-  EXPECT_FALSE(becomesVectors(source(60), "mix", compiler::Vectorising::always));
+  EXPECT_FALSE(becomesVectors(source(150), "mix", compiler::Vectorising::always));
 }
 
 // What few lanes do is not done for all of them, nor read through a gather.
