@@ -59,9 +59,9 @@ void tune(llvm::Function& function, const llvm::TargetMachine& machine) {
   // Tuning models of 512-bit processors prefer 256, for the sake of code that is mostly scalar.
   if (machine.getMCSubtargetInfo()->checkFeatures("+avx512f"))
     function.addFnAttr("prefer-vector-width", "512");
-  // Relaxed divisions of vectors: after one step of refinement the estimate of 12 bits errs by up
-  // to 3 ULP, where 2.5 are allowed.
-  function.addFnAttr("reciprocal-estimates", "vec-divf:2");
+  // What refines an estimated quotient makes NaN of infinities, which programs with relaxed
+  // mathematics meet all the same, and is slower than dividing. Roots gain.
+  function.addFnAttr("reciprocal-estimates", "!vec-divf");
 }
 
 llvm::TargetOptions machineOptions(const Options& options) {

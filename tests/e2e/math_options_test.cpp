@@ -75,6 +75,18 @@ TEST_F(MathOptions, ConstantsBecomeSingle) {
   EXPECT_EQ(evaluate(expression, "", before)[0], 0);
 }
 
+// Options that let a compiler take them for impossible do not keep programs from meeting them: a
+// logistic function, a logarithm of zero. What comes of it is what GPUs give.
+TEST_F(MathOptions, InfinitiesOfQuotientsStayWhatTheyAre) {
+  for (const char* options :
+       {"", "-cl-fast-relaxed-math", "-cl-finite-math-only -cl-unsafe-math-optimizations"}) {
+    EXPECT_EQ(evaluate("1 / (1 + exp(200 * x))", options), std::vector<cl_float>(count)) << options;
+    EXPECT_EQ(evaluate("log(fmax(x - 3, 0.0f)) / y < -1e30f", options),
+              std::vector<cl_float>(count, 1))
+        << options;
+  }
+}
+
 // With the option, and where the device says so without it. Elsewhere a quotient may be 2.5 units
 // in the last place off, and a root 3 (OpenCL C, 7.4).
 TEST_F(MathOptions, DivisionAndRootsAreRoundedCorrectly) {
