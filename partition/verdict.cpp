@@ -107,8 +107,8 @@ void Verdict::settle(Way way) {
   if (other.known()) lost_ns += trial_launches * (other.ns - mine.ns);
   double launches = mine.known() ? lost_ns / trial_part / mine.ns : 0;
   launches = std::clamp(launches, soonest_trial, latest_trial);
-  const double expected_ns = ways_[together].expected_ns + launchTime();
-  const bool disappoints = way == alone() && mine.known() && ways_[together].expected_ns > 0 &&
+  const double expected_ns = balanced_ns_ + launchTime();
+  const bool disappoints = way == alone() && mine.known() && balanced_ns_ > 0 &&
                            expected_ns < std::min(far_better * mine.ns, mine.ns - far_better_ns);
   if (disappoints && disappointments_ < most_chances) {
     candidate_ = together;

@@ -32,6 +32,8 @@ class Verdict {
   // That launch took so long from when it could begin, the host's work included. `moved`: its parts
   // were not where those of the one before it were, so data moved that will not move again.
   void took(Way way, double nanoseconds, bool moved = false);
+  // The same for together, if all who take part were done at the same time.
+  void expectBalanced(double nanoseconds) { balanced_ns_ = nanoseconds; }
   // A launch on the best member alone executed for so long.
   void executedAlone(double nanoseconds) { execution_alone_ns_ = nanoseconds; }
   // A launch that was left whole took so long.
@@ -75,6 +77,7 @@ class Verdict {
   uint64_t until_trial_ = 0;       // launches, when settled
   uint64_t begun_ = 0;             // of a trial
   double execution_alone_ns_ = 0;  // 0: it never ran alone
+  double balanced_ns_ = 0;         // 0: nobody knows
   unsigned refusals_ = 0, disappointments_ = 0;
 };
 

@@ -382,6 +382,10 @@ void Division::judge(Experience::State& seen) const {
   double longest = 0;
   for (const State& state : members_) longest = std::max(longest, state.busy_ns);
   if (way_ == Verdict::together) verdict.expect(way_, longest);
+  double speed = 0;
+  for (const double ns : unit_ns)
+    if (ns > 0) speed += 1 / ns;
+  if (speed > 0) verdict.expectBalanced(static_cast<double>(blocks) / speed);
   for (Verdict::Way way = Verdict::together + 1; way < verdict.alone(); ++way)
     verdict.expect(way, partition::fastest(unit_ns, verdict.members(way), blocks).nanoseconds);
   size_t best = members();

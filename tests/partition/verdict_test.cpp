@@ -31,6 +31,7 @@ struct Crowd {
       if (execution_alone > 0 && way == verdict.alone()) verdict.executedAlone(execution_alone);
       if (left) continue;
       for (Way each = 0; each < expected.size(); ++each) verdict.expect(each, expected[each]);
+      if (!expected.empty()) verdict.expectBalanced(expected[Verdict::together]);
       verdict.took(way, took);
     }
   }
@@ -119,7 +120,7 @@ TEST(Verdict, WhatShouldHaveBeenBetterGetsAnotherChanceSoon) {
     for (int i = 0; i < count; ++i) {
       if (verdict.leaveWhole()) continue;
       const Way way = verdict.next();
-      verdict.expect(together, 0.5e6);
+      verdict.expectBalanced(0.5e6);
       verdict.took(way, way == together ? ns : 1e6);
     }
   };
