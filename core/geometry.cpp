@@ -67,6 +67,13 @@ bool hintFits(const port::LaunchRecord& record, const KernelInfo& kernel,
   return items <= most;
 }
 
+// Work-items.
+double shareOfUnit(const port::LaunchRecord& record, const port::Capabilities& device) {
+  double items = 1;
+  for (const uint64_t size : record.global_size) items *= static_cast<double>(size);
+  return items / std::max(device.compute_units, 1u);
+}
+
 void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
                      const port::Capabilities& device, size_t most, bool uniform) {
   if (kernel.required_local_size[0]) {
@@ -77,9 +84,7 @@ void chooseLocalSize(port::LaunchRecord& record, const KernelInfo& kernel,
     std::copy_n(kernel.hinted_local_size.begin(), 3, record.local_size);
     return;
   }
-  double items = 1;
-  for (const uint64_t size : record.global_size) items *= static_cast<double>(size);
-  const double share = items / (static_cast<double>(device.compute_units) * groups_per_unit);
+  const double share = shareOfUnit(record, device) / groups_per_unit;
   const auto useful =
       static_cast<uint64_t>(std::clamp<double>(share, least_group_size, preferred_group_size));
   uint64_t room = std::min<uint64_t>(useful, most);
@@ -150,12 +155,15 @@ bool areNeedlesslySmall(const port::LaunchRecord& record, const KernelInfo& kern
   return items < device.preferred_work_group_multiple && items < itemsOf(record.global_size);
 }
 
-// Makes groups that are several of the program's, first along the row.
+// Makes groups that are several of the program's, first along the row. Each unit gets one: where
+// work-items are long tasks, there are often no more of them than that.
 void join(port::LaunchRecord& record, const KernelInfo& kernel, const port::Capabilities& device,
           size_t most) {
   port::LaunchRecord preferred = record;
   chooseLocalSize(preferred, kernel, device, most, false);
-  uint64_t room = most;
+  const double share = shareOfUnit(record, device);
+  if (share < static_cast<double>(device.preferred_work_group_multiple)) return;
+  auto room = static_cast<uint64_t>(std::min(share, static_cast<double>(most)));
   for (const uint64_t size : record.local_size) room /= size;
   const int row = rowOf(record, kernel);
   for (const int d : {row, 1 - row, 2}) {

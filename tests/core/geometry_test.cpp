@@ -159,6 +159,23 @@ TEST(Geometry, SmallGroupsThatNobodySeesAreJoined) {
   }
 }
 
+// A program may have a long task for each unit.
+TEST(Geometry, JoinedGroupsLeaveOneForEveryUnit) {
+  port::Capabilities cpu = device();
+  cpu.vectors_are_rows = true;
+  cpu.preferred_work_group_multiple = 16;
+  cpu.compute_units = 8;
+  KernelInfo kernel;
+  kernel.observes_groups = false;
+  kernel.split_hazards = no_split_hazard;
+  const size_t local = 1;
+  for (const size_t global : {8u, 64u, 127u, 128u, 1000u, 100'000u}) {
+    const auto record = makeLaunchRecord({1, nullptr, &global, &local}, kernel, cpu);
+    EXPECT_GE(record.group_count[0], 8u) << global;
+    EXPECT_EQ(record.local_size[0] > 1, global >= 128) << global;
+  }
+}
+
 // Whoever asks hears of the groups that the program named.
 TEST(Geometry, JoinedGroupsAreWholeOnesOfTheProgram) {
   port::Capabilities cpu = device();
