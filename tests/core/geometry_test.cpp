@@ -15,6 +15,21 @@ port::Capabilities device() {
   return capabilities;
 }
 
+port::Capabilities cpuWithVectors() {
+  port::Capabilities cpu = device();
+  cpu.vectors_are_rows = true;
+  cpu.preferred_work_group_multiple = 16;
+  return cpu;
+}
+
+// One that cannot tell how its work-items are grouped.
+KernelInfo unobserving() {
+  KernelInfo kernel;
+  kernel.observes_groups = false;
+  kernel.split_hazards = no_split_hazard;
+  return kernel;
+}
+
 cl_int codeOf(const NDRange& range, const KernelInfo& kernel = {}) {
   try {
     makeLaunchRecord(range, kernel, device());
@@ -125,10 +140,8 @@ TEST(Geometry, SmallGroupsThatNobodySeesAreJoined) {
     port::Capabilities on = device();
     on.vectors_are_rows = cpu;
     on.preferred_work_group_multiple = 16;
-    KernelInfo kernel;
+    KernelInfo kernel = unobserving();
     kernel.uniform_groups = true;
-    kernel.observes_groups = false;
-    kernel.split_hazards = no_split_hazard;
     const size_t global[2] = {4096, 512};
     const auto itemsOf = [&](cl_uint dimensions, std::array<size_t, 2> local) {
       const NDRange range{dimensions, nullptr, global, local.data()};
@@ -161,13 +174,9 @@ TEST(Geometry, SmallGroupsThatNobodySeesAreJoined) {
 
 // A program may have a long task for each unit.
 TEST(Geometry, JoinedGroupsLeaveOneForEveryUnit) {
-  port::Capabilities cpu = device();
-  cpu.vectors_are_rows = true;
-  cpu.preferred_work_group_multiple = 16;
+  port::Capabilities cpu = cpuWithVectors();
   cpu.compute_units = 8;
-  KernelInfo kernel;
-  kernel.observes_groups = false;
-  kernel.split_hazards = no_split_hazard;
+  const KernelInfo kernel = unobserving();
   const size_t local = 1;
   for (const size_t global : {8u, 64u, 127u, 128u, 1000u, 100'000u}) {
     const auto record = makeLaunchRecord({1, nullptr, &global, &local}, kernel, cpu);
@@ -178,12 +187,8 @@ TEST(Geometry, JoinedGroupsLeaveOneForEveryUnit) {
 
 // Whoever asks hears of the groups that the program named.
 TEST(Geometry, JoinedGroupsAreWholeOnesOfTheProgram) {
-  port::Capabilities cpu = device();
-  cpu.vectors_are_rows = true;
-  cpu.preferred_work_group_multiple = 16;
-  KernelInfo kernel;
-  kernel.observes_groups = false;
-  kernel.split_hazards = no_split_hazard;
+  port::Capabilities cpu = cpuWithVectors();
+  const KernelInfo kernel = unobserving();
   const size_t global[2] = {1000, 10}, local[2] = {3, 2};
   const auto record = makeLaunchRecord({2, nullptr, global, local}, kernel, cpu);
   EXPECT_EQ(record.local_size[0], 3u * record.joined[0]);
@@ -199,10 +204,8 @@ TEST(Geometry, JoinedGroupsAreWholeOnesOfTheProgram) {
 
 // What is wrong is wrong though it would not be used.
 TEST(Geometry, SmallGroupsThatNobodySeesAreChecked) {
-  KernelInfo kernel;
+  KernelInfo kernel = unobserving();
   kernel.uniform_groups = true;
-  kernel.observes_groups = false;
-  kernel.split_hazards = no_split_hazard;
   const size_t global = 1000, local = 3;
   EXPECT_EQ(codeOf({1, nullptr, &global, &local}, kernel), CL_INVALID_WORK_GROUP_SIZE);
 }
@@ -215,9 +218,7 @@ TEST(Geometry, RowsAreLongerForWantOfADivisor) {
 }
 
 TEST(Geometry, RowsFillVectors) {
-  port::Capabilities cpu = device();
-  cpu.vectors_are_rows = true;
-  cpu.preferred_work_group_multiple = 16;
+  port::Capabilities cpu = cpuWithVectors();
   for (const size_t width : {160u, 1000u, 1250u}) {
     const size_t global[2] = {width, 160};
     const uint64_t row = makeLaunchRecord({2, nullptr, global, nullptr}, {}, cpu).local_size[0];
@@ -227,9 +228,7 @@ TEST(Geometry, RowsFillVectors) {
 
 // So that memory is passed through in order.
 TEST(Geometry, ShortRowsAreTakenWhole) {
-  port::Capabilities cpu = device();
-  cpu.vectors_are_rows = true;
-  cpu.preferred_work_group_multiple = 16;
+  port::Capabilities cpu = cpuWithVectors();
   KernelInfo kernel;
   const auto chosen = [&](std::array<size_t, 3> global) {
     const auto record = makeLaunchRecord({3, nullptr, global.data(), nullptr}, kernel, cpu);

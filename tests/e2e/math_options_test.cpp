@@ -76,7 +76,7 @@ TEST_F(MathOptions, ConstantsBecomeSingle) {
 }
 
 // Options that let a compiler take them for impossible do not keep programs from meeting them: a
-// logistic function, a logarithm of zero. What comes of it is what GPUs give.
+// logistic function, a logarithm of zero.
 TEST_F(MathOptions, InfinitiesOfQuotientsStayWhatTheyAre) {
   for (const char* options :
        {"", "-cl-fast-relaxed-math", "-cl-finite-math-only -cl-unsafe-math-optimizations"}) {

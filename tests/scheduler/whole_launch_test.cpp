@@ -46,15 +46,27 @@ class WholeLaunchTest : public UnifiedMachine {
     for (const auto& event : events) EXPECT_EQ(event->status(), CL_COMPLETE);
     return buffers;
   }
+  // One of each of two queues, which gives each member one.
+  void launchOnEach() {
+    for (const size_t q : {0, 1}) {
+      queues[q] = newQueue(0);
+      data[q] = zeroed();
+    }
+    for (const size_t q : {0, 1}) launchOn(*queues[q], "increment", {data[q].get()});
+    runAll();
+  }
   size_t launchesOn(size_t index) const {
     const auto log = fakes->device(index).log();
     return size_t(std::ranges::count(log, FakeRecord::Kind::launch, &FakeRecord::kind));
   }
   std::vector<uint8_t> contents(Buffer& of) const {
-    std::vector<uint8_t> data(bytes);
-    EXPECT_EQ(read(of, data), CL_COMPLETE);
-    return data;
+    std::vector<uint8_t> read_back(bytes);
+    EXPECT_EQ(read(of, read_back), CL_COMPLETE);
+    return read_back;
   }
+
+  Ref<Queue> queues[2];
+  Ref<Buffer> data[2];
 };
 
 TEST_F(WholeLaunchTest, WhatDoesNotDependIsSpread) {
@@ -164,10 +176,7 @@ TEST_F(WholeLaunchTest, WhatHadToWaitIsMeasured) {
 TEST_F(WholeLaunchTest, BytesThatWentElsewhereAreUsedThere) {
   start();
   measure();
-  const Ref<Queue> queues[] = {newQueue(0), newQueue(0)};
-  const Ref<Buffer> data[] = {zeroed(), zeroed()};
-  for (const size_t q : {0, 1}) launchOn(*queues[q], "increment", {data[q].get()});
-  runAll();
+  launchOnEach();
   ASSERT_EQ(launchesOn(1), 1u);
   for (const size_t i : {0, 1}) fakes->device(i).clearLog();
   const auto copy = zeroed();
@@ -198,10 +207,7 @@ TEST_F(WholeLaunchTest, CommandsRunAheadOnAMemberThatCan) {
   home_waits = true;
   start();
   measure();
-  const Ref<Queue> queues[] = {newQueue(0), newQueue(0)};
-  const Ref<Buffer> data[] = {zeroed(), zeroed()};
-  for (const size_t q : {0, 1}) launchOn(*queues[q], "increment", {data[q].get()});
-  runAll();
+  launchOnEach();
   ASSERT_EQ(launchesOn(1), 1u);
   for (int i = 0; i < 5; ++i) launchOn(*queues[1], "increment", {data[1].get()});
   EXPECT_EQ(fakes->device(1).pending(), 5u);
