@@ -32,7 +32,7 @@ class Verdict {
   // That launch took so long from when it could begin, the host's work included. `moved`: its parts
   // were not where those of the one before it were, so data moved that will not move again.
   void took(Way way, double nanoseconds, bool moved = false);
-  // The same for together, if all who take part were done at the same time.
+  // What together's execution would take if all who take part were done at the same time.
   void expectBalanced(double nanoseconds) { balanced_ns_ = nanoseconds; }
   // A launch on the best member alone executed for so long.
   void executedAlone(double nanoseconds) { execution_alone_ns_ = nanoseconds; }
