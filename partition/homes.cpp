@@ -16,6 +16,9 @@ constexpr double balanced_by_turns = 0.15;
 // By the members' own times, while data still moves; unless all were done nearly at once, or
 // another one last, because moving data takes that time in each launch.
 constexpr double roughly_balanced = 0.06;
+// Of the longest time: where all members of one kind have nothing to do for more than that, the
+// host takes it, and which of them is done last says nothing.
+constexpr double idle = 0.15;
 // Work that lies unevenly takes a few steps. When the world changes by that much, it starts again.
 constexpr unsigned most_moves = 6;
 constexpr double another_world = 1.5;
@@ -109,6 +112,17 @@ double Homes::spread(std::span<const double> times) const {
   return longest > 0 ? 1 - shortest / longest : 0;
 }
 
+bool Homes::nobodyIsBusy(std::span<const Done> members) const {
+  double longest = 0, least_idle = 0;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (shares_[i] == 0) continue;
+    const double idle_ns = ends_[i] - members[i].busy_ns;
+    least_idle = longest > 0 ? std::min(least_idle, idle_ns) : idle_ns;
+    longest = std::max(longest, ends_[i]);
+  }
+  return least_idle > idle * longest;
+}
+
 // Moves to shares with which all would be done at once, if they differ by more than the tolerance.
 bool Homes::moveFrom(std::span<const double> times, double tolerance) {
   if (moves_ >= most_moves) return false;
@@ -143,6 +157,13 @@ void Homes::ended(std::span<const Done> members) {
   if (launches_ == 2) ends_.assign(members.size(), 0);
   for (size_t i = 0; i < members.size(); ++i)
     ends_[i] += (launches_ == 2 ? 1 : learned) * (members[i].nanoseconds - ends_[i]);
+  std::vector<double> busy;
+  for (const Done& member : members) busy.push_back(member.busy_ns);
+  if (alike_ && nobodyIsBusy(members)) {
+    best_ns_ = 0;
+    moveFrom(busy, roughly_balanced);
+    return;
+  }
   const double longest = *std::max_element(ends_.begin(), ends_.end());
   if (shares_ != best_shares_ && best_ns_ > 0 && longest > best_ns_ * (1 - worth_moving)) {
     moves_ = most_moves;
@@ -151,8 +172,6 @@ void Homes::ended(std::span<const Done> members) {
   if (best_ns_ > 0 && longest > another_world * best_ns_) moves_ = 0;
   best_ns_ = longest;
   best_shares_ = shares_;
-  std::vector<double> busy;
-  for (const Done& member : members) busy.push_back(member.busy_ns);
   const bool by_turns = busy.front() > 0 && spread(busy) <= balanced;
   moveFrom(ends_, by_turns ? balanced_by_turns : balanced);
 }

@@ -32,6 +32,7 @@ class Homes {
  private:
   void move(std::vector<uint64_t> shares);
   double spread(std::span<const double> times) const;
+  bool nobodyIsBusy(std::span<const Done> members) const;
   std::vector<double> steepness() const;
   bool moveFrom(std::span<const double> times, double tolerance);
 
