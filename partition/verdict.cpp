@@ -6,12 +6,14 @@
 namespace weft::partition {
 namespace {
 
-// A trial ends with the first launch that found its data in place, which is the second one unless
-// parts move, or after so many.
-constexpr unsigned most_trial_launches = 5;
+// A trial ends when of the launches that found their data in place another one is not much better
+// than the best so far: the first of them still wait for the host, where later ones are submitted
+// behind each other. That is nothing beside a long launch. Or it ends after so many.
+constexpr unsigned most_trial_launches = 8;
+constexpr double much_better = 0.9, long_ns = 2'000'000;
 constexpr uint64_t trial_again = 256;
-// A launch and one that it moves data for, when data is known to move.
-constexpr unsigned trial_launches = 2;
+// A launch that data moves for, and two that find it in place.
+constexpr unsigned trial_launches = 3;
 // More members are kept busy by a wider way, so it has to gain something.
 constexpr double margin_part = 0.03, margin_ns = 2000;
 // Below that part of what alone is expected to take, nobody needs to try it; but what it takes to
@@ -29,6 +31,9 @@ constexpr double soonest_trial = 64, latest_trial = 1 << 16;
 constexpr double far_better = 0.85, far_better_ns = 8000, second_chance = 16;
 constexpr unsigned most_chances = 3;
 constexpr double learned = 0.5;
+// One launch by itself is not taken for more than that part of what is known: what came between,
+// or a queue that had run empty, says nothing of the way.
+constexpr double most_believed = 1.5;
 
 }  // namespace
 
@@ -80,8 +85,10 @@ void Verdict::tryWay(Way way) {
   way_ = way;
   settled_ = false;
   begun_ = 0;
-  ways_[way].count = 0;
-  ways_[way].tried = false;
+  Times& mine = ways_[way];
+  mine.count = 0;
+  mine.tried_ns = 0;
+  mine.tried = false;
 }
 
 // After a trial.
@@ -139,22 +146,42 @@ Verdict::Way Verdict::next() {
   return way_;
 }
 
+// Of a trial.
+void Verdict::tookOnTrial(Times& tried, double nanoseconds, bool warm) {
+  ++tried.count;
+  if (!warm) {
+    if (!tried.warm) tried.ns = nanoseconds;
+    return;
+  }
+  const double before = tried.tried_ns;
+  tried.tried_ns = before > 0 ? std::min(before, nanoseconds) : nanoseconds;
+  tried.tried = nanoseconds > long_ns || (before > 0 && nanoseconds > much_better * before);
+  tried.ns = tried.tried_ns;
+}
+
+// Of a way that is known.
+void Verdict::tookAgain(Times& known, double nanoseconds, bool warm) {
+  if (!known.warm)
+    known.ns = nanoseconds;
+  else if (warm)
+    known.ns += learned * (std::min(nanoseconds, most_believed * known.ns) - known.ns);
+}
+
 void Verdict::took(Way way, double nanoseconds, bool moved) {
   Times& mine = ways_[way];
   const bool another = std::exchange(last_, way) != way, warm = !another && !moved;
   if (another && mine.known()) mine.moving_ns = std::max(nanoseconds - mine.ns, 0.0);
   // Until the next trial it counts that the first one of all may have loaded code, too.
   if (warm && mine.known() && !mine.warm) mine.moving_ns = std::max(mine.ns - nanoseconds, 0.0);
-  if (!mine.known() || (warm && (!mine.warm || !settled_)) || (!warm && !mine.warm))
-    mine.ns = nanoseconds;
-  else if (warm)
-    mine.ns += learned * (nanoseconds - mine.ns);
+  if (!settled_ && way == way_)
+    tookOnTrial(mine, nanoseconds, warm);
+  else
+    tookAgain(mine, nanoseconds, warm);
   mine.warm |= warm;
-  mine.tried |= warm;
   if (way != way_) return;
   if (settled_) {
     if (best() != way_) settle(best());
-  } else if (++mine.count >= most_trial_launches || mine.tried) {
+  } else if (mine.count >= most_trial_launches || mine.tried) {
     tryNextOrSettle();
   }
 }

@@ -56,7 +56,8 @@ class Verdict {
     double ns = 0;
     double moving_ns = 0;  // more, of a launch after those of another way
     bool warm = false;     // of a launch that found its data in place
-    bool tried = false;    // so in this trial
+    double tried_ns = 0;   // the least of these in this trial; 0: there was none
+    bool tried = false;    // and no other one gets much better
     unsigned count = 0;    // of this trial
 
     bool known() const { return ns > 0; }
@@ -68,6 +69,8 @@ class Verdict {
   double predicted(Way way) const;
   void tryNextOrSettle();
   void tryWay(Way way);
+  static void tookOnTrial(Times& tried, double nanoseconds, bool warm);
+  static void tookAgain(Times& known, double nanoseconds, bool warm);
   void settle(Way way);
 
   std::vector<Times> ways_;

@@ -295,9 +295,10 @@ Division::~Division() {
   if (measures_alone_) --seen->measuring_alone;
 }
 
-// A trial is of few launches, and the next ones go by what comes of it.
+// A trial is of few launches, and the next ones go by what comes of it. Of those some are submitted
+// behind each other, as they will be later.
 bool Division::dependsOnOthers() const {
-  constexpr unsigned trial_launches = 2;
+  constexpr unsigned trial_launches = 3;
   if (setting_ != SplitSetting::Mode::guided) return false;
   const auto seen = experience_->state().lock();
   return !seen->verdict.settled() &&
