@@ -238,7 +238,7 @@ std::optional<Prediction> PerformanceStore::predict(Entries::value_type& of, uin
   const auto answer = [&] {
     return profiling::predict(entry.curve, static_cast<double>(size), clock_());
   };
-  if (const auto state = state_.lock(); entry.loaded) return answer();
+  if (const auto state = state_.lock(); entry.loaded || state->knows_file) return answer();
   // Not under the lock: whoever records does not wait for the disk.
   Curve stored = read(key);
   const auto state = state_.lock();
@@ -260,6 +260,43 @@ Curve PerformanceStore::read(const Key& key) {
     return rows.status();
   });
   return stored;
+}
+
+void PerformanceStore::readAhead() {
+  if (file_.empty() ||
+      state_.with([](State& state) { return std::exchange(state.read_ahead, true); }))
+    return;
+  auto all = readAll();
+  if (!all) return;
+  state_.with([&](State& state) {
+    for (auto& [key, curve] : *all) merge(state.entries[key], std::move(curve));
+    state.knows_file = true;
+  });
+}
+
+// nullopt: it cannot be read now, or has more than is worth it.
+std::optional<std::map<PerformanceStore::Key, Curve>> PerformanceStore::readAll() {
+  constexpr size_t most_rows = 50'000;
+  std::map<Key, Curve> all;
+  size_t count = 0;
+  const bool good = withDatabase([&](Database& database) {
+    all.clear();
+    count = 0;
+    const std::string query =
+        std::string(select_columns) + " LIMIT " + std::to_string(most_rows + 1);
+    Statement rows = database.prepare(query.c_str());
+    while (rows.next()) {
+      ++count;
+      const Samples samples = samplesOf(rows);
+      if (!plausible(samples)) continue;
+      Key key;
+      for (size_t i = 0; i < key_parts; ++i) key.push_back(rows.text(static_cast<int>(6 + i)));
+      all[std::move(key)][static_cast<int>(rows.integer(0))] = samples;
+    }
+    return rows.status();
+  });
+  if (!good || count > most_rows) return std::nullopt;
+  return all;
 }
 
 // What was recorded before the first question is newer than the file.

@@ -79,8 +79,12 @@ class PerformanceStore {
                     double nanoseconds);
   void recordTransfer(const LinkKey& link, uint64_t bytes, double nanoseconds);
 
-  // From the file as it was at the first question about this kernel or link, and what was recorded
-  // here since.
+  // Reads all of the file, if it is not very large, so that the first question about a kernel or a
+  // link need not. Only the first call does anything.
+  void readAhead();
+
+  // From the file as it was when it was read ahead, or else at the first question about this kernel
+  // or link; and what was recorded here since.
   std::optional<Prediction> kernelTime(const KernelKey& kernel, const DeviceKey& device,
                                        uint64_t work_items);
   std::optional<Prediction> transferTime(const LinkKey& link, uint64_t bytes);
@@ -111,6 +115,8 @@ class PerformanceStore {
   struct State {
     Entries entries;
     size_t pending = 0;
+    bool read_ahead = false;  // or somebody is at it
+    bool knows_file = false;  // what is not among the entries was not in the file either
   };
 
   // Taken from the entries on its way to the file.
@@ -123,7 +129,8 @@ class PerformanceStore {
   Entries::value_type& entryOf(const Key& key);
   std::optional<Prediction> predict(Entries::value_type& entry, uint64_t size);
   Curve read(const Key& key);
-  void merge(Entry& entry, Curve stored);
+  std::optional<std::map<Key, Curve>> readAll();
+  static void merge(Entry& entry, Curve stored);
   void putBack(const Batch& batch);
   template <class F>
   bool withDatabase(F&& use);

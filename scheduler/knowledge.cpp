@@ -118,6 +118,15 @@ bool sameKind(const Device& one, const Device& another) {
   return first.name == second.name && first.compute_units == second.compute_units;
 }
 
+void recallMeasurements(Platform& platform) {
+  platform.background().run([] {
+    try {
+      Knowledge::get().store.readAhead();
+    } catch (const std::bad_alloc&) {  // they are read one by one
+    }
+  });
+}
+
 void keepMeasurements() noexcept {
   try {
     Knowledge::get().store.flush();

@@ -63,6 +63,8 @@ double occupancy(const port::Capabilities& device, const port::LaunchRecord& rec
 // Are they equally fast at anything?
 bool sameKind(const Device& one, const Device& another);
 
+// Reads what earlier processes measured, in the background.
+void recallMeasurements(Platform& platform);
 // Writes what was measured to the performance store's file.
 void keepMeasurements() noexcept;
 // In the background, once that is worth it.

@@ -23,6 +23,7 @@ State::State(Context& context) {
     for (const auto& to : devices_)
       needs_staging_ |= !mover(from->device->capabilities().memory_space,
                                to->device->capabilities().memory_space);
+  if (balances_) recallMeasurements(context.platform());
 }
 
 // What was learned of kernels is worth keeping when the program is done with them.

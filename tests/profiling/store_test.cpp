@@ -76,6 +76,31 @@ TEST_F(PerformanceStoreTest, ALinkKnowsWhatTheFileSaidAndWhatCameSince) {
   EXPECT_DOUBLE_EQ(store.transferTime(key, 1 << 20)->nanoseconds, 200'000);
 }
 
+// After that nobody looks at the file again.
+TEST_F(PerformanceStoreTest, ReadsAhead) {
+  const LinkKey key{"host", gpu.uuid, gpu.driver};
+  {
+    PerformanceStore store = open();
+    store.recordKernel(kernel, cpu, 1000, 5000);
+    store.recordTransfer(key, 1 << 20, 100'000);
+    EXPECT_TRUE(store.flush());
+  }
+  PerformanceStore store = open();
+  store.recordTransfer(key, 1 << 20, 300'000);
+  store.recordKernel(kernel, gpu, 1000, 500);
+  store.readAhead();
+  fs::remove(store.file());
+  store.readAhead();
+  EXPECT_DOUBLE_EQ(store.kernelTime(kernel, cpu, 2000)->nanoseconds, 10000);
+  EXPECT_DOUBLE_EQ(store.kernelTime(kernel, gpu, 2000)->nanoseconds, 1000);
+  EXPECT_DOUBLE_EQ(store.transferTime(key, 1 << 20)->nanoseconds, 200'000);
+  EXPECT_FALSE(store.kernelTime(kernel, {gpu.uuid, "580.2"}, 1000));
+  EXPECT_FALSE(fs::exists(store.file()));
+  store.recordTransfer({gpu.uuid, "host", gpu.driver}, 1 << 20, 50'000);
+  EXPECT_DOUBLE_EQ(store.transferTime({gpu.uuid, "host", gpu.driver}, 1 << 20)->nanoseconds,
+                   50'000);
+}
+
 TEST_F(PerformanceStoreTest, KnowsWhatIsNotWrittenYet) {
   PerformanceStore store = open();
   EXPECT_FALSE(store.kernelTime(kernel, cpu, 1000));
