@@ -137,7 +137,7 @@ bool Verdict::leaveWhole() {
 }
 
 Verdict::Way Verdict::next() {
-  if (settled_ && way_ != alone() && --until_trial_ == 0) {
+  if (settled_ && --until_trial_ == 0) {
     if (isWorthATrial(candidate_))
       tryWay(candidate_);
     else
@@ -188,7 +188,8 @@ void Verdict::took(Way way, double nanoseconds, bool moved) {
 
 void Verdict::leftWhole(double nanoseconds) {
   Times& mine = ways_[alone()];
-  if (mine.known()) mine.ns += learned * (nanoseconds - mine.ns);
+  tookAgain(mine, nanoseconds, true);
+  mine.warm = true;
 }
 
 void Verdict::refuse() {
@@ -197,6 +198,13 @@ void Verdict::refuse() {
   settled_ = true;
   candidate_ = together;
   until_trial_ = uint64_t{4} << std::min(2 * refusals_++, most_doublings);
+}
+
+void Verdict::postpone(uint64_t launches) {
+  way_ = alone();
+  settled_ = true;
+  candidate_ = together;
+  until_trial_ = std::max<uint64_t>(launches, 1);
 }
 
 }  // namespace weft::partition

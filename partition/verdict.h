@@ -40,6 +40,9 @@ class Verdict {
   void leftWhole(double nanoseconds);
   // It cannot be divided, for a reason that later ones are likely to share.
   void refuse();
+  // Dividing it pays only if it is launched often, so that is not tried before so many more
+  // launches.
+  void postpone(uint64_t launches);
   // What a way would take if nothing but the parts' execution took time, by the speeds of parts
   // that ran. 0: there is no such way, as fewer take part in those that are wider.
   void expect(Way way, double nanoseconds) { ways_[way].expected_ns = nanoseconds; }

@@ -226,6 +226,8 @@ std::unique_ptr<partition::Policy> Division::guided(Experience::State& seen, boo
                       judges ? mergeTime() : 0);
   seen.best = known || isFarBetter(models, plan.best) ? plan.best : 0;
   if (!plan.split()) return nullptr;
+  if (known && !always) postponed_ = launchesToRepay(seen, plan);
+  if (postponed_ > 0) return nullptr;
   // Whatever the speed of members of one kind is, it is the same.
   const bool settled = alike() || seen.launches > 0 ||
                        (known && std::all_of(models.begin(), models.end(), [](const auto& model) {
@@ -269,12 +271,15 @@ void Division::decide() {
     divides_ = learns_ = false;
     if (measures_alone_) {
       ++seen->measuring_alone;
+    } else if (postponed_ > 0) {
+      seen->verdict.postpone(postponed_);
     } else {
       seen->verdict.refuse();
       // Or a member that was slow once would never be asked again.
       std::ranges::fill(cutOf(*seen).unit_ns, 0.0);
     }
   }
+  ++seen->alone[experience_->kindOf(seen->best)].launches;
   policy_ = onOne(seen->best);
 }
 

@@ -126,6 +126,9 @@ class Division {
   // `needed`: what part of the launches is going to miss the bytes that this one does.
   void predictTransfers(partition::MemberModel& model, const Device& device, double needed) const;
   bool isFarBetter(const Models& models, size_t member) const;
+  double fetchTime(const Device& device, const partition::Slice& slice) const;
+  double investment(const partition::Plan& plan) const;
+  uint64_t launchesToRepay(const Experience::State& seen, const partition::Plan& plan) const;
   std::unique_ptr<partition::Policy> divided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> guided(Experience::State& seen, bool always);
   std::unique_ptr<partition::Policy> onOne(size_t member) const;
@@ -149,6 +152,7 @@ class Division {
   bool at_once_ = true;
   bool on_trial_ = false;
   bool measures_alone_ = false;  // on one member, before anything is known
+  uint64_t postponed_ = 0;       // launches, before it pays to divide it
   bool learns_ = true;           // from how long it takes
   bool records_ = false;         // the parts' times
   bool measured_ = true;

@@ -1,5 +1,6 @@
 // What a division expects of the bytes that its parts need and lack, and of merging copies.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "scheduler/division.h"
@@ -8,7 +9,17 @@
 namespace weft {
 namespace {
 
+using partition::Slice;
+
 constexpr double piece_ns = 2000;  // of moving one more piece of memory
+
+// What it takes to have memory made, until somebody measures that. Seen on NVIDIA's GPUs; the host
+// touches its pages one by one.
+double allocationTime(const Device& device, uint64_t bytes) {
+  constexpr double allocation_ns = 60'000, gpu_bytes_per_ns = 250, host_bytes_per_ns = 4;
+  const bool host = device.capabilities().memory_space == port::host_space;
+  return allocation_ns + static_cast<double>(bytes) / (host ? host_bytes_per_ns : gpu_bytes_per_ns);
+}
 
 // Between two GPUs links differ by more than what an estimate is worth, and one launch tells.
 bool isUnknownPeer(const Device* source, const Device& target, uint64_t bytes) {
@@ -78,6 +89,62 @@ void Division::predictTransfers(partition::MemberModel& model, const Device& dev
     else
       model.transfer_ns += time / static_cast<double>(split_->blocks());
   }
+}
+
+// Of the bytes that a part reads.
+double Division::fetchTime(const Device& device, const Slice& slice) const {
+  // Two GPUs that never exchanged anything.
+  constexpr double peer_ns = 200'000, peer_bytes_per_ns = 30;
+  AccessList touched;
+  accesses(slice, touched, false);
+  double time = 0;
+  for (const Access& access : touched) {
+    if (!access.reads) continue;
+    const std::pair<size_t, size_t> range{access.begin, access.end};
+    for (const auto& [source, bytes] :
+         missingBytes(*access.object, {&range, 1}, device.capabilities().memory_space))
+      time += isUnknownPeer(source, device, bytes)
+                  ? peer_ns + static_cast<double>(bytes) / peer_bytes_per_ns
+                  : weft::State::of(context_).transferTime(source, &device, bytes);
+  }
+  return time;
+}
+
+// What it takes once to divide it like that, more than to leave it to the best member: the memory
+// that members lack is made, one after the other, and what their parts read is brought there.
+double Division::investment(const partition::Plan& plan) const {
+  double made = 0, fetched = 0;
+  uint64_t begin = 0;
+  for (size_t i = 0; i < members(); ++i) {
+    const Slice slice{begin, begin + plan.shares[i]};
+    begin = slice.end;
+    if (slice.count() == 0) continue;
+    const Device& device = *member(i).device;
+    const port::MemorySpace space = device.capabilities().memory_space;
+    fetched = std::max(fetched, fetchTime(device, slice));
+    std::vector<const Storage*> lacking;
+    for (const ArgumentValue& value : arguments_.values) {
+      const Storage* const storage = value.memory() ? &value.memory()->storage() : nullptr;
+      if (i == plan.best || !storage || storage->inPlace() || storage->find(space) ||
+          std::ranges::find(lacking, storage) != lacking.end())
+        continue;
+      lacking.push_back(storage);
+      made += allocationTime(device, storage->size());
+    }
+  }
+  const double alone = fetchTime(*member(plan.best).device, {0, split_->blocks()});
+  return made + std::max(fetched - alone, 0.0);
+}
+
+// How many more launches have to come until dividing all of them would have gained a part of what
+// it takes once: who launches a kernel often is likely to go on, and who does not has lost little.
+uint64_t Division::launchesToRepay(const Experience::State& seen,
+                                   const partition::Plan& plan) const {
+  constexpr double repaid = 0.5;
+  if (context_.singleSpace()) return 0;
+  const double gain_ns = plan.single_ns - plan.split_ns;
+  const double needed = repaid * investment(plan) / gain_ns - seen.launchesSoFar() - 1;
+  return needed > 0 ? static_cast<uint64_t>(std::ceil(needed)) : 0;
 }
 
 // Of what it takes to give all members copies and to merge them.

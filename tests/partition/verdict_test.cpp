@@ -292,6 +292,29 @@ TEST(Verdict, NoticesThatMoreMembersBecameWorthIt) {
   EXPECT_EQ(verdict.way(), Verdict::together);
 }
 
+// What launches that were left whole took is known by then, so none has to be tried alone.
+TEST(Verdict, WhatIsPostponedIsTriedAfterSoManyLaunches) {
+  Verdict verdict;
+  verdict.postpone(20);
+  World world{20e3, 40e3, 500e3, 38e3};
+  world.last = alone;
+  for (int i = 0; i < 19; ++i) {
+    ASSERT_TRUE(verdict.leaveWhole());
+    verdict.leftWhole(40e3);
+  }
+  world.run(verdict, 100);
+  EXPECT_EQ(world.launches[alone], 0u);
+}
+
+// So it is for those that were enqueued before anybody knew.
+TEST(Verdict, LaunchesThatWereEnqueuedBeforeCountToo) {
+  Verdict verdict;
+  ASSERT_FALSE(verdict.leaveWhole());
+  verdict.postpone(5);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(verdict.next(), alone);
+  EXPECT_EQ(verdict.next(), together);
+}
+
 TEST(Verdict, WhatIsRefusedIsAskedAgainEverMoreRarely) {
   Verdict verdict;
   uint64_t asked = 0;

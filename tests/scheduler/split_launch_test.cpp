@@ -213,6 +213,22 @@ TEST_F(SplitLaunchTest, OneLaunchAloneTellsTheSpeed) {
   EXPECT_EQ(data, y);
 }
 
+// The second member has neither memory for the buffers nor their bytes: what that takes once is
+// more than a short launch gains.
+TEST_F(SplitLaunchTest, AShortKernelIsDividedOnceThatWouldHaveRepaid) {
+  startGuided();
+  std::vector<size_t> parts;
+  for (int i = 0; i < 20; ++i) {
+    launch("straight", {a.get(), b.get()});
+    runAll(std::chrono::microseconds(30));
+    ASSERT_EQ(events.back()->status(), CL_COMPLETE);
+    parts.push_back(dynamic_cast<const PartedCommand&>(*events.back()).executedParts().size());
+  }
+  const auto first = std::ranges::find(parts, 2u) - parts.begin();
+  EXPECT_GE(first, 3);
+  EXPECT_LE(first, 10);
+}
+
 // One that failed told nothing.
 TEST_F(SplitLaunchTest, AFailedOneIsMeasuredAgain) {
   startGuided();
