@@ -11,8 +11,8 @@ namespace {
 // Of the longest time: what members may differ by, and what other shares have to gain.
 constexpr double balanced = 0.04, worth_moving = 0.02;
 // Of members that worked equally long: where each waits for what the other makes, they end by
-// turns.
-constexpr double balanced_by_turns = 0.15;
+// turns; of a short launch that much later.
+constexpr double balanced_by_turns = 0.15, by_turns_ns = 20'000;
 // By the members' own times, while data still moves; unless all were done nearly at once, or
 // another one last, because moving data takes that time in each launch.
 constexpr double roughly_balanced = 0.06;
@@ -173,7 +173,7 @@ void Homes::ended(std::span<const Done> members) {
   best_ns_ = longest;
   best_shares_ = shares_;
   const bool by_turns = busy.front() > 0 && spread(busy) <= balanced;
-  moveFrom(ends_, by_turns ? balanced_by_turns : balanced);
+  moveFrom(ends_, by_turns ? std::max(balanced_by_turns, by_turns_ns / longest) : balanced);
 }
 
 }  // namespace weft::partition

@@ -6,14 +6,16 @@
 namespace weft::partition {
 namespace {
 
-// A trial ends when of the launches that found their data in place another one is not much better
-// than the best so far: the first of them still wait for the host, where later ones are submitted
-// behind each other. That is nothing beside a long launch. Or it ends after so many.
-constexpr unsigned most_trial_launches = 8;
-constexpr double much_better = 0.9, long_ns = 2'000'000;
+// A trial is of so many launches that find their data in place, and the later half of them counts:
+// the first wait for the host, or hurry after what they waited for, and only later ones keep the
+// pace of launches that are submitted behind each other. Of long launches one tells. It ends after
+// some more, too, if parts keep moving.
+constexpr double launches_of_ns = 1'000'000;
+constexpr unsigned most_tried = 8, most_moving = 4;
+// Fewer tell that a way is much worse than another one.
+constexpr unsigned least_tried = 3;
+constexpr double much_worse = 2;
 constexpr uint64_t trial_again = 256;
-// A launch that data moves for, and two that find it in place.
-constexpr unsigned trial_launches = 3;
 // More members are kept busy by a wider way, so it has to gain something.
 constexpr double margin_part = 0.03, margin_ns = 2000;
 // Below that part of what alone is expected to take, nobody needs to try it; but what it takes to
@@ -26,11 +28,7 @@ constexpr double trial_part = 0.01;
 // What they cost beside the worse way's time: launches that depend on what comes of it wait for it.
 constexpr double stall_ns = 100'000;
 constexpr double soonest_trial = 64, latest_trial = 1 << 16;
-// When together should have been better by far, it gets some more chances soon. Each moves data,
-// which a few microseconds do not pay for soon.
-constexpr double far_better = 0.85, far_better_ns = 8000, second_chance = 16;
-constexpr unsigned most_chances = 3;
-constexpr double learned = 0.5;
+constexpr double learned = 0.25;
 // One launch by itself is not taken for more than that part of what is known: what came between,
 // or a queue that had run empty, says nothing of the way.
 constexpr double most_believed = 1.5;
@@ -39,8 +37,8 @@ constexpr double most_believed = 1.5;
 
 Verdict::Verdict(size_t members) {
   for (size_t count = std::max<size_t>(members, 2); count > 1; count = (count + 1) / 2)
-    ways_.push_back({count});
-  ways_.push_back({1});
+    ways_.emplace_back().members = count;
+  ways_.emplace_back().members = 1;
   last_ = alone();
 }
 
@@ -73,12 +71,16 @@ double Verdict::launchTime() const {
   return one.known() && execution_ns > 0 ? std::max(one.ns - execution_ns, 0.0) : 0;
 }
 
-// As if each further member added as much to what the parts' execution takes.
+// As if each further member added as much to what the parts' execution takes; or as if the host,
+// which is busy for as long with each of them, were all that counts.
 double Verdict::predicted(Way way) const {
   const Times &all = ways_[together], &some = ways_[way];
-  const double more = launchTime();
+  const double more = launchTime(), execution_ns = some.expected_ns + more;
   const double added = (all.ns - all.expected_ns - more) / static_cast<double>(all.members - 1);
-  return some.expected_ns + more + added * static_cast<double>(some.members - 1);
+  const double host_ns =
+      all.ns * static_cast<double>(some.members) / static_cast<double>(all.members);
+  return std::min(execution_ns + added * static_cast<double>(some.members - 1),
+                  std::max(execution_ns, host_ns));
 }
 
 void Verdict::tryWay(Way way) {
@@ -87,8 +89,7 @@ void Verdict::tryWay(Way way) {
   begun_ = 0;
   Times& mine = ways_[way];
   mine.count = 0;
-  mine.tried_ns = 0;
-  mine.tried = false;
+  mine.tried.clear();
 }
 
 // After a trial.
@@ -111,16 +112,10 @@ void Verdict::settle(Way way) {
     }
   const Times &mine = ways_[way], &other = ways_[candidate_];
   double lost_ns = stall_ns + mine.moving_ns + other.moving_ns;
-  if (other.known()) lost_ns += trial_launches * (other.ns - mine.ns);
+  // One more is what data moves for.
+  if (other.known()) lost_ns += (1 + launchesToTry(other.ns)) * (other.ns - mine.ns);
   double launches = mine.known() ? lost_ns / trial_part / mine.ns : 0;
   launches = std::clamp(launches, soonest_trial, latest_trial);
-  const double expected_ns = balanced_ns_ + launchTime();
-  const bool disappoints = way == alone() && mine.known() && balanced_ns_ > 0 &&
-                           expected_ns < std::min(far_better * mine.ns, mine.ns - far_better_ns);
-  if (disappoints && disappointments_ < most_chances) {
-    candidate_ = together;
-    launches = second_chance * static_cast<double>(1u << disappointments_++);
-  }
   until_trial_ = static_cast<uint64_t>(launches);
 }
 
@@ -132,8 +127,8 @@ bool Verdict::leaveWhole() {
   }
   // What there is to compare is known, so of the launches of a trial no more are needed than it
   // has; unless they came to nothing.
-  if (settled_ || way_ == alone() || best() != alone()) return false;
-  return begun_++ % trial_again >= most_trial_launches;
+  if (settled_ || way_ == alone() || best() != alone() || !ways_[together].known()) return false;
+  return begun_++ % trial_again >= launchesToTry(ways_[best()].ns) + most_moving;
 }
 
 Verdict::Way Verdict::next() {
@@ -146,17 +141,36 @@ Verdict::Way Verdict::next() {
   return way_;
 }
 
-// Of a trial.
-void Verdict::tookOnTrial(Times& tried, double nanoseconds, bool warm) {
+unsigned Verdict::launchesToTry(double nanoseconds) {
+  return static_cast<unsigned>(std::clamp(launches_of_ns / nanoseconds, 1.0, double{most_tried}));
+}
+
+unsigned Verdict::launchesAtOnce() const {
+  constexpr double at_once_ns = 4'000'000, least = 2, most = 32;
+  const Times& mine = ways_[way_];
+  const double known_ns = mine.known() ? mine.ns : ways_[best()].ns;
+  return static_cast<unsigned>(known_ns > 0 ? std::clamp(at_once_ns / known_ns, least, most)
+                                            : least);
+}
+
+// Of a trial; true when enough is known.
+bool Verdict::tookOnTrial(Times& tried, double nanoseconds, bool warm) const {
   ++tried.count;
-  if (!warm) {
-    if (!tried.warm) tried.ns = nanoseconds;
-    return;
+  if (warm) {
+    tried.tried.push_back(nanoseconds);
+    std::vector<double> later(tried.tried.begin() + static_cast<ptrdiff_t>(tried.tried.size() / 2),
+                              tried.tried.end());
+    const auto middle = later.begin() + static_cast<ptrdiff_t>((later.size() - 1) / 2);
+    std::ranges::nth_element(later, middle);
+    tried.ns = *middle;
+  } else if (!tried.warm) {
+    tried.ns = nanoseconds;
   }
-  const double before = tried.tried_ns;
-  tried.tried_ns = before > 0 ? std::min(before, nanoseconds) : nanoseconds;
-  tried.tried = nanoseconds > long_ns || (before > 0 && nanoseconds > much_better * before);
-  tried.ns = tried.tried_ns;
+  const double least = tried.tried.empty() ? nanoseconds : *std::ranges::min_element(tried.tried);
+  const Times& best = ways_[this->best()];
+  const bool hopeless = &best != &tried && least > much_worse * best.ns;
+  const unsigned wanted = std::min(launchesToTry(least), hopeless ? least_tried : most_tried);
+  return tried.tried.size() >= wanted || tried.count >= wanted + most_moving;
 }
 
 // Of a way that is known.
@@ -173,17 +187,15 @@ void Verdict::took(Way way, double nanoseconds, bool moved) {
   if (another && mine.known()) mine.moving_ns = std::max(nanoseconds - mine.ns, 0.0);
   // Until the next trial it counts that the first one of all may have loaded code, too.
   if (warm && mine.known() && !mine.warm) mine.moving_ns = std::max(mine.ns - nanoseconds, 0.0);
-  if (!settled_ && way == way_)
-    tookOnTrial(mine, nanoseconds, warm);
+  const bool on_trial = !settled_ && way == way_;
+  bool tried = false;
+  if (on_trial)
+    tried = tookOnTrial(mine, nanoseconds, warm);
   else
     tookAgain(mine, nanoseconds, warm);
   mine.warm |= warm;
-  if (way != way_) return;
-  if (settled_) {
-    if (best() != way_) settle(best());
-  } else if (mine.count >= most_trial_launches || mine.tried) {
-    tryNextOrSettle();
-  }
+  if (tried) return tryNextOrSettle();
+  if (settled_ && way == way_ && best() != way_) settle(best());
 }
 
 void Verdict::leftWhole(double nanoseconds) {

@@ -32,8 +32,6 @@ class Verdict {
   // That launch took so long from when it could begin, the host's work included. `moved`: its parts
   // were not where those of the one before it were, so data moved that will not move again.
   void took(Way way, double nanoseconds, bool moved = false);
-  // What together's execution would take if all who take part were done at the same time.
-  void expectBalanced(double nanoseconds) { balanced_ns_ = nanoseconds; }
   // A launch on the best member alone executed for so long.
   void executedAlone(double nanoseconds) { execution_alone_ns_ = nanoseconds; }
   // A launch that was left whole took so long.
@@ -51,17 +49,19 @@ class Verdict {
   bool settled() const { return settled_; }
   // The best one, or the one that is tried.
   Way way() const { return way_; }
+  // Launches of a trial that may be under way while nobody knows yet what comes of it: of short
+  // ones as many as are tried, so that they follow each other as they will later.
+  unsigned launchesAtOnce() const;
 
  private:
   struct Times {
     size_t members = 0;
     double expected_ns = 0;
     double ns = 0;
-    double moving_ns = 0;  // more, of a launch after those of another way
-    bool warm = false;     // of a launch that found its data in place
-    double tried_ns = 0;   // the least of these in this trial; 0: there was none
-    bool tried = false;    // and no other one gets much better
-    unsigned count = 0;    // of this trial
+    double moving_ns = 0;       // more, of a launch after those of another way
+    bool warm = false;          // of launches that found their data in place
+    std::vector<double> tried;  // what such launches of this trial took
+    unsigned count = 0;         // of this trial
 
     bool known() const { return ns > 0; }
   };
@@ -72,7 +72,8 @@ class Verdict {
   double predicted(Way way) const;
   void tryNextOrSettle();
   void tryWay(Way way);
-  static void tookOnTrial(Times& tried, double nanoseconds, bool warm);
+  static unsigned launchesToTry(double nanoseconds);
+  bool tookOnTrial(Times& tried, double nanoseconds, bool warm) const;
   static void tookAgain(Times& known, double nanoseconds, bool warm);
   void settle(Way way);
 
@@ -83,8 +84,7 @@ class Verdict {
   uint64_t until_trial_ = 0;       // launches, when settled
   uint64_t begun_ = 0;             // of a trial
   double execution_alone_ns_ = 0;  // 0: it never ran alone
-  double balanced_ns_ = 0;         // 0: nobody knows
-  unsigned refusals_ = 0, disappointments_ = 0;
+  unsigned refusals_ = 0;
 };
 
 }  // namespace weft::partition

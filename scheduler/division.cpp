@@ -300,14 +300,12 @@ Division::~Division() {
   if (measures_alone_) --seen->measuring_alone;
 }
 
-// A trial is of few launches, and the next ones go by what comes of it. Of those some are submitted
-// behind each other, as they will be later.
+// A trial is of few launches, and the next ones go by what comes of it.
 bool Division::dependsOnOthers() const {
-  constexpr unsigned trial_launches = 3;
   if (setting_ != SplitSetting::Mode::guided) return false;
   const auto seen = experience_->state().lock();
   return !seen->verdict.settled() &&
-         (seen->measuring_alone > 0 || seen->on_trial >= trial_launches);
+         (seen->measuring_alone > 0 || seen->on_trial >= seen->verdict.launchesAtOnce());
 }
 
 void Division::plan(bool ahead) {
@@ -388,10 +386,6 @@ void Division::judge(Experience::State& seen) const {
   double longest = 0;
   for (const State& state : members_) longest = std::max(longest, state.busy_ns);
   if (way_ == Verdict::together) verdict.expect(way_, longest);
-  double speed = 0;
-  for (const double ns : unit_ns)
-    if (ns > 0) speed += 1 / ns;
-  if (speed > 0) verdict.expectBalanced(static_cast<double>(blocks) / speed);
   for (Verdict::Way way = Verdict::together + 1; way < verdict.alone(); ++way)
     verdict.expect(way, partition::fastest(unit_ns, verdict.members(way), blocks).nanoseconds);
   size_t best = members();
@@ -428,7 +422,10 @@ void Division::succeeded(std::optional<uint64_t> ahead) {
       ahead ? timeFrom(std::max(begun_, *ahead)) : static_cast<double>(profiling::now() - begun_);
   // What the host does before counts as well, unless the devices are busy meanwhile.
   const uint64_t since = std::max(able_, ahead.value_or(begun_));
-  const double total = now + (begun_ > since ? static_cast<double>(begun_ - since) : 0);
+  double total = now + (begun_ > since ? static_cast<double>(begun_ - since) : 0);
+  // Launches that had been submitted when the devices got to them follow each other faster than
+  // the host can go on submitting them.
+  if (ahead) total = std::max(total, host_ns_);
   if (Knowledge::get().setting.trace) tell(now);
   if (!measured_) return;
   const bool together = way_ == partition::Verdict::together;

@@ -45,6 +45,8 @@ class Division {
   bool atOnce() const { return at_once_; }
   // The first part is about to be given out.
   void begin();
+  // What was given out by then has been submitted, or waits for something.
+  void submitted() { host_ns_ = static_cast<double>(profiling::now() - begun_); }
   // The call that enqueues it has returned.
   void enqueued() { maker_.store({}, std::memory_order_relaxed); }
 
@@ -158,7 +160,7 @@ class Division {
   bool measured_ = true;
   bool ran_again_ = false;
   uint64_t begun_ = 0;
-  double planned_ns_ = 0;
+  double planned_ns_ = 0, host_ns_ = 0;
   // It could begin then: when it was enqueued, unless it had to wait.
   uint64_t able_;
   std::atomic<std::thread::id> maker_ = std::this_thread::get_id();

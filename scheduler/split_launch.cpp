@@ -274,6 +274,7 @@ void SplitLaunch::handOut() noexcept {
   advance(CL_SUBMITTED);
   if (first) advance(CL_RUNNING);
   start(parts);
+  division_->submitted();
   if (ahead_) submitted();
   releaseGuard();
 }
