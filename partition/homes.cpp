@@ -13,6 +13,9 @@ constexpr double balanced = 0.04, worth_moving = 0.02;
 // Of members that worked equally long: where each waits for what the other makes, they end by
 // turns; of a short launch that much later.
 constexpr double balanced_by_turns = 0.15, by_turns_ns = 20'000;
+// Of members of one kind: who of those that worked equally long ends later does so for that long
+// before it counts.
+constexpr unsigned launches_by_turns = 6;
 // By the members' own times, while data still moves; unless all were done nearly at once, or
 // another one last, because moving data takes that time in each launch.
 constexpr double roughly_balanced = 0.06;
@@ -112,11 +115,11 @@ double Homes::spread(std::span<const double> times) const {
   return longest > 0 ? 1 - shortest / longest : 0;
 }
 
-bool Homes::nobodyIsBusy(std::span<const Done> members) const {
+bool Homes::nobodyIsBusy() const {
   double longest = 0, least_idle = 0;
-  for (size_t i = 0; i < members.size(); ++i) {
+  for (size_t i = 0; i < shares_.size(); ++i) {
     if (shares_[i] == 0) continue;
-    const double idle_ns = ends_[i] - members[i].busy_ns;
+    const double idle_ns = ends_[i] - busy_[i];
     least_idle = longest > 0 ? std::min(least_idle, idle_ns) : idle_ns;
     longest = std::max(longest, ends_[i]);
   }
@@ -154,14 +157,18 @@ void Homes::ended(std::span<const Done> members) {
       moveFrom(busy, roughly_balanced);
     return;
   }
-  if (launches_ == 2) ends_.assign(members.size(), 0);
-  for (size_t i = 0; i < members.size(); ++i)
-    ends_[i] += (launches_ == 2 ? 1 : learned) * (members[i].nanoseconds - ends_[i]);
-  std::vector<double> busy;
-  for (const Done& member : members) busy.push_back(member.busy_ns);
-  if (alike_ && nobodyIsBusy(members)) {
+  if (launches_ == 2) {
+    ends_.assign(members.size(), 0);
+    busy_.assign(members.size(), 0);
+  }
+  const double part = launches_ == 2 ? 1 : learned;
+  for (size_t i = 0; i < members.size(); ++i) {
+    ends_[i] += part * (members[i].nanoseconds - ends_[i]);
+    busy_[i] += part * (members[i].busy_ns - busy_[i]);
+  }
+  if (alike_ && nobodyIsBusy()) {
     best_ns_ = 0;
-    moveFrom(busy, roughly_balanced);
+    moveFrom(busy_, roughly_balanced);
     return;
   }
   const double longest = *std::max_element(ends_.begin(), ends_.end());
@@ -172,7 +179,8 @@ void Homes::ended(std::span<const Done> members) {
   if (best_ns_ > 0 && longest > another_world * best_ns_) moves_ = 0;
   best_ns_ = longest;
   best_shares_ = shares_;
-  const bool by_turns = busy.front() > 0 && spread(busy) <= balanced;
+  const bool by_turns = busy_.front() > 0 && spread(busy_) <= balanced;
+  if (by_turns && alike_ && launches_ < launches_by_turns) return;
   moveFrom(ends_, by_turns ? std::max(balanced_by_turns, by_turns_ns / longest) : balanced);
 }
 

@@ -32,13 +32,13 @@ class Homes {
  private:
   void move(std::vector<uint64_t> shares);
   double spread(std::span<const double> times) const;
-  bool nobodyIsBusy(std::span<const Done> members) const;
+  bool nobodyIsBusy() const;
   std::vector<double> steepness() const;
   bool moveFrom(std::span<const double> times, double tolerance);
 
   std::vector<uint64_t> shares_, best_shares_;
   std::vector<Done> last_, before_;  // with these shares, and with those before them
-  std::vector<double> ends_;         // means over the launches with these shares
+  std::vector<double> ends_, busy_;  // means over the launches with these shares
   double best_ns_ = 0;               // the longest of them, with the best shares
   unsigned launches_ = 0;            // with these shares
   unsigned moves_ = 0;

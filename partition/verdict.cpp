@@ -92,13 +92,13 @@ void Verdict::tryWay(Way way) {
   mine.tried.clear();
 }
 
-// After a trial.
-void Verdict::tryNextOrSettle() {
+// One that was never tried and may be better than those that were.
+std::optional<Verdict::Way> Verdict::untried() const {
   for (size_t i = 0; i < ways_.size(); ++i) {
     const Way way = (alone() + i) % ways_.size();  // which says most of what others may gain
-    if (!ways_[way].known() && isWorthATrial(way)) return tryWay(way);
+    if (!ways_[way].known() && isWorthATrial(way)) return way;
   }
-  settle(best());
+  return std::nullopt;
 }
 
 void Verdict::settle(Way way) {
@@ -194,8 +194,11 @@ void Verdict::took(Way way, double nanoseconds, bool moved) {
   else
     tookAgain(mine, nanoseconds, warm);
   mine.warm |= warm;
-  if (tried) return tryNextOrSettle();
-  if (settled_ && way == way_ && best() != way_) settle(best());
+  if (!tried && !(settled_ && way == way_)) return;
+  if (const auto next = untried())
+    tryWay(*next);
+  else if (tried || best() != way_)
+    settle(best());
 }
 
 void Verdict::leftWhole(double nanoseconds) {

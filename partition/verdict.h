@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace weft::partition {
@@ -70,7 +71,7 @@ class Verdict {
   bool isWorthATrial(Way way) const;
   double launchTime() const;
   double predicted(Way way) const;
-  void tryNextOrSettle();
+  std::optional<Way> untried() const;
   void tryWay(Way way);
   static unsigned launchesToTry(double nanoseconds);
   bool tookOnTrial(Times& tried, double nanoseconds, bool warm) const;

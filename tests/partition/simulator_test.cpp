@@ -111,7 +111,7 @@ TEST(Simulator, IteratedKernelsMoveTheirHalosOnly) {
 // Of a short kernel the host has handed out the fourth part when two would be done.
 TEST(Simulator, NoMoreMembersThanTheHostKeepsBusy) {
   Member gpu = cpuMember("gpu");
-  gpu.host_ns = 20'000;
+  gpu.host_ns = 30'000;
   const Machine machine{"four GPUs", {gpu, gpu, gpu, gpu}};
   Kernel kernel = compute(64, 2000);
   kernel.launches = 50;

@@ -143,7 +143,7 @@ TEST(Verdict, ATrialLastsUntilLaunchesKeepPace) {
 // A queue that had run empty, or whatever else.
 TEST(Verdict, OneSlowLaunchChangesNothing) {
   Verdict verdict(4);
-  Crowd crowd{{90e3, 107e3, 183e3}, {55e3, 94e3, 183e3}};
+  Crowd crowd{{90e3, 107e3, 183e3}, {55e3, 104e3, 183e3}};
   crowd.run(verdict, 30);
   ASSERT_EQ(verdict.way(), together);
   verdict.took(together, 900e3);
@@ -222,6 +222,18 @@ TEST(Verdict, FindsHowManyMembersAreWorthIt) {
     EXPECT_TRUE(verdict.settled());
     EXPECT_EQ(verdict.way(), 1u);
   }
+}
+
+// Which was not worth a trial while all were thought to be as good.
+TEST(Verdict, FewerAreTriedWhenAllGetWorse) {
+  Verdict verdict(4);
+  Crowd crowd{{70e3, 76e3, 127e3}, {40e3, 67e3, 127e3}};
+  crowd.run(verdict, 40);
+  ASSERT_EQ(verdict.way(), together);
+  ASSERT_EQ(crowd.launches[1], 0u);
+  crowd.times[0] = 150e3;
+  crowd.run(verdict, 60);
+  EXPECT_EQ(verdict.way(), 1u);
 }
 
 TEST(Verdict, FewerAreNotTriedWhereAllAreBetterForSure) {
