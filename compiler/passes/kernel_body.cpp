@@ -9,6 +9,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/work_group_functions.h"
 
 namespace weft::compiler {
 namespace {
@@ -99,6 +100,7 @@ uint64_t placeLocalVariables(KernelBody& body) {
       return user && user->getFunction() == body.function;
     };
     if (llvm::none_of(variable.uses(), here)) continue;
+    body.folds_in_order |= isGroupResult(variable);
     bytes = llvm::alignTo(bytes, layout.getPreferredAlign(&variable));
     llvm::IRBuilder<> builder(&body.function->getEntryBlock(),
                               body.function->getEntryBlock().begin());

@@ -32,6 +32,7 @@ struct KernelBody {
   std::vector<ArgumentSource> arguments;  // of the kernel's own parameters
   std::vector<LocalVariable> local_variables;
   SubGroupUse sub_groups;
+  bool folds_in_order = false;  // by functions of work-groups: values of lanes, one after the other
   llvm::DISubprogram* subprogram = nullptr;  // for the entry
   // Which dimension of the launch each of its own is.
   std::array<unsigned, 3> axes{0, 1, 2};

@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/SCCIterator.h>
+#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/CallGraph.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/InstIterator.h>
@@ -124,6 +125,20 @@ llvm::Error checkRecursion(Module& module, const llvm::DenseSet<const Function*>
   return llvm::Error::success();
 }
 
+// A short function of the program's, such as one that makes an index of coordinates: in place, what
+// it says of its value is seen, too. Those of the library are known by their names.
+bool isHelper(const Function& function) {
+  constexpr unsigned most_instructions = 40;
+  const llvm::StringRef name = function.getName();
+  if (function.isDeclaration() || function.hasFnAttribute(llvm::Attribute::NoInline) ||
+      name.starts_with("_Z") || name.starts_with("__") || name.starts_with("weft") ||
+      function.getInstructionCount() > most_instructions)
+    return false;
+  llvm::SmallVector<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>> back;
+  llvm::FindFunctionBackedges(function, back);
+  return back.empty();
+}
+
 void inlineLaneFunctions(Module& module, llvm::TargetMachine& machine,
                          const llvm::DenseSet<const Function*>& lane_functions) {
   for (Function& function : module) {
@@ -134,6 +149,8 @@ void inlineLaneFunctions(Module& module, llvm::TargetMachine& machine,
     } else if (lane_functions.contains(&function)) {
       function.removeFnAttr(llvm::Attribute::OptimizeNone);
       function.removeFnAttr(llvm::Attribute::NoInline);
+      function.addFnAttr(llvm::Attribute::AlwaysInline);
+    } else if (isHelper(function)) {
       function.addFnAttr(llvm::Attribute::AlwaysInline);
     }
     for (llvm::Instruction& instruction : llvm::instructions(function))

@@ -9,6 +9,7 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -118,6 +119,11 @@ class StepTable {
       case Instruction::Mul:
         if (!number || number->getBitWidth() > 64) break;
         return scaled(of(left), static_cast<uint64_t>(number->getSExtValue()));
+      case Instruction::AShr:  // of what was shifted up as far: a truncated value with its sign
+        if (const auto* up = llvm::dyn_cast<llvm::BinaryOperator>(left);
+            up && up->getOpcode() == Instruction::Shl && up->getOperand(1) == right)
+          return of(up->getOperand(0));
+        break;
       case Instruction::Shl:
         if (!number || number->getBitWidth() > 64 || number->getZExtValue() > 62) break;
         return scaled(of(left), uint64_t{1} << number->getZExtValue());
@@ -189,14 +195,12 @@ AccessCosts accessCosts(const KernelBody& body) {
 }
 
 bool canTurn(const KernelBody& body) {
-  if (!body.hidden(env::lane)->use_empty() || body.hidden(env::local_id + 1)->use_empty())
+  if (body.folds_in_order || !body.hidden(env::lane)->use_empty() ||
+      body.hidden(env::local_id + 1)->use_empty())
     return false;
-  for (const llvm::BasicBlock& block : *body.function)
-    for (const Instruction& instruction : block)
-      if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-        if (const llvm::Function* callee = call->getCalledFunction(); callee && isBarrier(*callee))
-          return false;
-  return true;
+  return llvm::none_of(llvm::instructions(*body.function), [](const Instruction& instruction) {
+    return isBarrierCall(instruction) && isMeeting(llvm::cast<llvm::CallInst>(instruction));
+  });
 }
 
 // With a subprogram of its own, which its entry gets.

@@ -238,6 +238,10 @@ void defineWorkGroupFunctions(llvm::Module& module) {
   for (auto& [function, call] : found) Definition(*function, call, slot).emit();
 }
 
+bool isGroupResult(const llvm::GlobalVariable& variable) {
+  return variable.getName().starts_with(slot_name);
+}
+
 bool readsGroupResult(const llvm::LoadInst& load) { return load.hasMetadata(uniform_metadata); }
 
 }  // namespace weft::compiler

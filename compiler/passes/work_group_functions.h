@@ -2,8 +2,9 @@
 #pragma once
 
 namespace llvm {
-class Module;
+class GlobalVariable;
 class LoadInst;
+class Module;
 }  // namespace llvm
 
 namespace weft::compiler {
@@ -17,6 +18,8 @@ namespace weft::compiler {
 // result of all.
 void defineWorkGroupFunctions(llvm::Module& module);
 
+// Is it the variable into which they fold?
+bool isGroupResult(const llvm::GlobalVariable& variable);
 // Does the load read what a work-group function gives to all lanes alike?
 bool readsGroupResult(const llvm::LoadInst& load);
 

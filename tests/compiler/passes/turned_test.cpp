@@ -1,10 +1,13 @@
 // Work-groups whose vectors run along dimension 1.
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <llvm/IR/InstIterator.h>
 
+#include "compiler/passes/work_group_functions.h"
 #include "tests/compiler/passes/kernel_jit.h"
 
 namespace weft::test {
@@ -43,6 +46,25 @@ const char* const kernels = R"(
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0) * n + get_global_id(1)] = all[at ^ 1];
   }
+  kernel void smoothed(global const int* in, global int* out, int n, local int* tile) {
+    int x = get_local_id(1), y = get_local_id(0), width = get_local_size(1) + 2;
+    int gx = get_global_id(1), gy = get_global_id(0);
+    for (int i = 0; i < 3; ++i) tile[(y + i) * width + x + 1] = in[(gy + i) * n + gx + 1];
+    if (x == 0)
+      for (int i = 0; i < 3; ++i) tile[(y + i) * width] = in[(gy + i) * n + gx];
+    if (x == width - 3)
+      for (int i = 0; i < 3; ++i) tile[(y + i) * width + width - 1] = in[(gy + i) * n + gx + 2];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int turn = 0; turn < 2; ++turn) {
+      int sum = 0;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) sum = sum * 3 + tile[(y + i) * width + x + j];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      tile[(y + 1) * width + x + 1] = sum;
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[gy * n + gx] = tile[(y + 1) * width + x + 1];
+  }
   kernel void everything(global ulong* out, ulong n) {
     ulong sum = 0;
     for (uint d = 0; d < 3; ++d)
@@ -54,9 +76,33 @@ const char* const kernels = R"(
   }
 )";
 
+const char* const in_order = R"(
+  kernel void folded(global const float* in, global float* out, int n) {
+    float sum = work_group_scan_inclusive_add(in[get_global_id(0) * n + get_global_id(1)]);
+    out[get_global_id(0) * n + get_global_id(1)] = sum;
+  }
+  kernel void met(global const float* in, global float* out, int n) {
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0) * n + get_global_id(1)] = in[get_global_id(0) * n + get_global_id(1)];
+  }
+)";
+
+// Functions of work-groups and sub-groups tell which lane comes first.
+TEST(TurnedGroups, AreNotThoseOfWhichTheOrderIsTold) {
+  llvm::LLVMContext context;
+  const auto module = compileOpenCl(context, in_order, "-cl-std=CL3.0");
+  std::vector<KernelInfo> infos = describeKernels(*module);
+  compiler::defineWorkGroupFunctions(*module);
+  llvm::Error error = compiler::lowerKernels(*module, hostMachine(), infos, {});
+  EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
+  ASSERT_EQ(infos.size(), 2u);
+  for (const KernelInfo& kernel : infos) EXPECT_EQ(kernel.lane_dimension, 0u) << kernel.name;
+}
+
 TEST(TurnedGroups, AreThoseOfKernelsThatGain) {
   for (const KernelInfo& kernel : loweredKernels(kernels)) {
-    const bool gains = kernel.name == "product" || kernel.name == "everything";
+    constexpr std::string_view gaining[] = {"product", "everything", "met", "smoothed"};
+    const bool gains = std::ranges::find(gaining, kernel.name) != std::end(gaining);
     EXPECT_EQ(kernel.lane_dimension, gains ? 1u : 0u) << kernel.name;
   }
   for (const KernelInfo& kernel : loweredKernels(kernels, /*optimize=*/false))
@@ -162,6 +208,26 @@ TEST_P(TurnedGroups, KnowTheirPlace) {
     return out;
   };
   const std::vector<uint64_t> expected = run(compiler::Vectorising::never);
+  EXPECT_EQ(run(compiler::Vectorising::automatic), expected);
+  EXPECT_EQ(run(compiler::Vectorising::always), expected);
+}
+
+// All work-items of a group find what its others wrote.
+TEST_P(TurnedGroups, WaitAtBarriers) {
+  const auto [x, y, z] = GetParam();
+  const uint64_t width = 3 * y, height = 2 * x, pitch = width + 2;
+  const NdRange range{2, {height, width, 1}, GetParam(), {0, 0, 0}};
+  std::vector<int32_t> in(pitch * (height + 2));
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int32_t>(i * i % 1009);
+  const auto run = [&](compiler::Vectorising vectorise) {
+    std::vector<int32_t> out(in.size());
+    Program(kernels, true, vectorise)
+        .run("smoothed", range,
+             {Program::buffer(in.data()), Program::buffer(out.data()),
+              Program::value(static_cast<int>(pitch)), Program::local((x + 2) * (y + 2) * 4)});
+    return out;
+  };
+  const std::vector<int32_t> expected = run(compiler::Vectorising::never);
   EXPECT_EQ(run(compiler::Vectorising::automatic), expected);
   EXPECT_EQ(run(compiler::Vectorising::always), expected);
 }
