@@ -170,8 +170,11 @@ Value* suitsVectors(const LaneRun& run) {
   const VectorRegion& vector = *run.region.vector;
   Value* size = run.caller.hidden(env::local_size);
   Value* suits = builder.CreateICmpUGE(size, builder.getInt64(vector.least_lanes));
-  if (!vector.narrows_global_id) return suits;
   constexpr uint64_t half = uint64_t{1} << 31, near = most_narrowed_offset;
+  if (vector.narrows_product)
+    suits = builder.CreateAnd(suits, builder.CreateICmpULE(run.caller.hidden(env::global_size),
+                                                           builder.getInt64(half - near)));
+  if (!vector.narrows_global_id) return suits;
   // Are the ids from `base` on in one stretch between multiples of `length`?
   const auto inOne = [&](Value* base, Value* count, uint64_t length) {
     Value* end = builder.CreateAdd(builder.CreateAnd(base, length - 1), count, "", true, true);

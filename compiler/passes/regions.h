@@ -42,6 +42,7 @@ struct VectorRegion {
   bool shares_rows = false;        // shorter rows are LLVM's vectoriser's
   bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31 (an
                                    // odd one: or near it)
+  bool narrows_product = false;    // not in launches of that many work-items in a row
 };
 
 // One region as a function of a lane: the body's parameters, then the value of each group slot,

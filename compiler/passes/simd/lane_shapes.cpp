@@ -54,6 +54,15 @@ bool isOncePerVector(const Instruction& instruction) {
   return !instruction.mayReadOrWriteMemory();
 }
 
+LaneParameters laneParameters(const llvm::Function& function, unsigned hidden) {
+  const auto parameter = [&](unsigned number) { return function.getArg(hidden + number); };
+  return {parameter(env::local_id),
+          parameter(env::lane),
+          {parameter(env::global_base), parameter(env::next_base)},
+          parameter(env::group_id),
+          {parameter(env::local_size), parameter(env::enqueued_local_size)}};
+}
+
 LaneShapes::LaneShapes(llvm::Function& function, const LaneParameters& parameters,
                        ControlLevels& levels)
     : parameters_(parameters), levels_(levels) {
@@ -235,12 +244,14 @@ LaneShape LaneShapes::ofSignExtension(const Instruction& instruction) const {
 bool LaneShapes::isId(const Value* value) const {
   if (!value->getType()->isIntegerTy(64)) return false;
   if (value == parameters_.local_id || value == parameters_.lane) return true;
-  if (llvm::none_of(parameters_.global_bases, [&](const llvm::Argument* base) {
-        return match(value, m_c_Add(m_Specific(base), m_Specific(parameters_.local_id)));
-      }))
-    return false;
-  narrows_global_id_ = true;
-  return true;
+  const Value* base = nullptr;
+  if (!match(value, m_c_Add(m_Value(base), m_Specific(parameters_.local_id)))) return false;
+  if (llvm::is_contained(parameters_.global_bases, base)) return narrows_global_id_ = true;
+  const bool is_product = llvm::any_of(parameters_.group_sizes, [&](const llvm::Argument* size) {
+    return match(base, m_c_Mul(m_Specific(parameters_.group_id), m_Specific(size)));
+  });
+  narrows_product_ |= is_product;
+  return is_product;
 }
 
 // A local id and products of it with constants are small: the greatest that it can be.

@@ -26,7 +26,12 @@ struct LaneParameters {
   llvm::Argument* local_id;  // of the dimension along which lanes run
   llvm::Argument* lane;
   std::array<llvm::Argument*, 2> global_bases;  // of the group, and of one that runs with it
+  llvm::Argument* group_id;
+  std::array<llvm::Argument*, 2> group_sizes;  // the group's, and that of most
 };
+
+// Of a lane's function, whose parameters from `hidden` on are the environment.
+LaneParameters laneParameters(const llvm::Function& function, unsigned hidden);
 
 class LaneShapes {
  public:
@@ -44,6 +49,8 @@ class LaneShapes {
   // Is a global id narrowed to 32 bits somewhere as if that lost nothing? Then no vector may hold
   // lanes from both sides of a multiple of 2^31, or near an odd one.
   bool narrowsGlobalId() const { return narrows_global_id_; }
+  // Or group_id * group_size + local_id.
+  bool narrowsProduct() const { return narrows_product_; }
 
  private:
   LaneShape transfer(const llvm::Instruction& instruction) const;
@@ -62,7 +69,7 @@ class LaneShapes {
   LaneParameters parameters_;
   const ControlLevels& levels_;
   llvm::DenseMap<const llvm::Value*, LaneShape> shapes_;
-  mutable bool narrows_global_id_ = false;
+  mutable bool narrows_global_id_ = false, narrows_product_ = false;
 };
 
 // What `or` makes of numbers without common bits, as in lanes that run, is their sum. In others it

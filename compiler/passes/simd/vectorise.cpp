@@ -190,10 +190,7 @@ class LaneCode {
  public:
   LaneCode(Function& function, unsigned hidden)
       : function_(function),
-        parameters_{
-            function.getArg(hidden + env::local_id),
-            function.getArg(hidden + env::lane),
-            {function.getArg(hidden + env::global_base), function.getArg(hidden + env::next_base)}},
+        parameters_(laneParameters(function, hidden)),
         tree_(function),
         loops_(tree_),
         levels_(function, loops_) {
@@ -348,6 +345,7 @@ class RegionVectoriser {
     result.tail = code.emit(options(width(), /*whole=*/false));
     result.tail->addFnAttr(llvm::Attribute::NoInline);
     result.narrows_global_id = shapes.narrowsGlobalId();
+    result.narrows_product = shapes.narrowsProduct();
     if (!between_barriers_ && region_.outcomes.size() == 1) {
       result.wanted = someInsideRow(*lane_, shapes, bounds, body_.firstHidden() + env::local_size);
       if (result.rows.back().forms.back().suits)

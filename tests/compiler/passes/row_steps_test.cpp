@@ -2,6 +2,8 @@
 // them.
 #include <sys/mman.h>
 
+#include <string_view>
+
 #include <gtest/gtest.h>
 
 #include "tests/compiler/passes/kernel_jit.h"
@@ -29,6 +31,14 @@ const char* const kernels = R"(
     const uint wrapping = (uint)row * 0x20000000u + (uint)(n * row + column) * 8;
     sum += in[wrapping / 8 % 3072];
     out[row * n + column] = sum;
+  }
+  kernel void far_groups(global char* out, int n) {
+    const int i = get_group_id(0) * get_local_size(0) + get_local_id(0);
+    out[i] = i % 100 + n;
+  }
+  kernel void far_whole_groups(global char* out, int n) {
+    const int i = get_group_id(0) * get_enqueued_local_size(0) + get_local_id(0);
+    out[i] = i % 100 + n;
   }
   kernel void far_rows(global char* out, int n) {
     out[(long)((int)get_global_id(1) + n) * 16 + get_local_id(0)] = get_global_id(1);
@@ -73,6 +83,39 @@ TEST(RowSteps, RowsThatWrap) {
     madvise(place, row << 16, MADV_DONTNEED);
     madvise(static_cast<char*>(place) + bytes - (row << 16), row << 16, MADV_DONTNEED);
   }
+  munmap(place, bytes);
+}
+
+// So are ids made of a group's by hand; and offsets are not part of those.
+TEST(RowSteps, IdsOfGroupsThatWrap) {
+  constexpr uint64_t size = 40, half = uint64_t{1} << 31, first = half / size - 1;
+  constexpr size_t bytes = 2 * half + 4096;
+  void* const place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) GTEST_SKIP() << "no room for so many addresses";
+  char* const middle = static_cast<char*>(place) + bytes / 2;
+  constexpr port::GroupBox part{{first, 0, 0}, {first + 4, 1, 1}};
+  for (const Vectorising vectorise : {Vectorising::automatic, Vectorising::always})
+    for (const char* const name : {"far_groups", "far_whole_groups"})
+      for (const uint64_t offset : {uint64_t{0}, half - 100}) {
+        const Program program(kernels, true, vectorise);
+        program.run(name, {1, {half + 10 * size, 1, 1}, {size, 1, 1}, {offset, 0, 0}},
+                    {Program::buffer(middle), Program::value(1)}, &part);
+        for (uint64_t id = first * size; id < (first + 4) * size; ++id) {
+          const int64_t wrapped = static_cast<int32_t>(id);
+          ASSERT_EQ(middle[wrapped], static_cast<char>(wrapped % 100 + 1)) << id;
+          middle[wrapped] = 0;
+        }
+        // The last group is shorter.
+        program.run(name, {1, {50 * size - 7, 1, 1}, {size, 1, 1}, {offset, 0, 0}},
+                    {Program::buffer(middle), Program::value(1)});
+        const bool whole = std::string_view(name) == "far_whole_groups";
+        for (uint64_t id = 0; id < 50 * size - 7; ++id) {
+          const uint64_t group = id / size, length = whole || group < 49 ? size : size - 7;
+          const auto made = static_cast<int64_t>(group * length + id % size);
+          ASSERT_EQ(middle[made], static_cast<char>(made % 100 + 1)) << id;
+        }
+      }
   munmap(place, bytes);
 }
 
