@@ -16,6 +16,7 @@
 #include "compiler/passes/entry_forms.h"
 #include "compiler/passes/joint_groups.h"
 #include "compiler/passes/kernel_body.h"
+#include "compiler/passes/loop_steps.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/regions.h"
@@ -139,6 +140,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   bool has_barriers = hasBarriers(*body.function);
   if (options.optimize) {
     unrollShortLoops(*body.function);
+    separateUniformSums(body);
     addMeetings(body);
     keepDivergentLoopsRolled(body);
   }

@@ -167,6 +167,84 @@ TEST(BetweenBarriers, AddressesAreComputedAnew) {
     }
 }
 
+// Pointers that a loop with barriers advances, and a number; by steps that are the same for all
+// work-items, but for the last one.
+const char* const advancing = R"(
+  kernel void advanced(global const int* a, global int* out, local int* tile, int pitch, int n) {
+    const int lane = get_local_id(0);
+    a += get_group_id(0) * 100 + lane;
+    global int* to = out + get_global_id(0);
+    int sum = 0, place = 3 * lane;
+    for (int i = 0; i < n; ++i) {
+      tile[lane] = a[0] - a[2 * pitch] + place;
+      a += pitch;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      sum = 3 * sum + tile[lane ^ 1] + a[0] + tile[place % 16];
+      a += 2 * pitch;
+      place += pitch + 1;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      *to = sum;
+      to += get_global_size(0);
+    }
+  }
+  kernel void parted(global const int* a, global int* out, local int* tile, int pitch, int n) {
+    const int lane = get_local_id(0);
+    a += get_global_id(0);
+    int sum = 0;
+    for (int i = 0; i < n; ++i) {
+      tile[lane] = *a;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      sum += tile[lane ^ 1];
+      a += lane % 3;
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = sum;
+  })";
+
+TEST(BetweenBarriers, AdvancingPointersAreWhereTheyWere) {
+  constexpr int groups = 3, size = 48, pitch = 7, turns = 9;
+  std::vector<int> in(4000);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 1013);
+  for (const char* const name : {"advanced", "parted"}) {
+    const auto run = [&](bool optimize, Vectorising vectorise) {
+      std::vector<int> out(groups * size * turns);
+      Program(advancing, optimize, vectorise)
+          .run(name, {1, {groups * size, 1, 1}, {size, 1, 1}, {0, 0, 0}},
+               {Program::buffer(in.data()), Program::buffer(out.data()), Program::local(4 * size),
+                Program::value(pitch), Program::value(turns)});
+      return out;
+    };
+    const std::vector<int> want = run(false, Vectorising::never);
+    EXPECT_EQ(run(true, Vectorising::never), want) << name;
+    EXPECT_EQ(run(true, Vectorising::automatic), want) << name;
+    EXPECT_EQ(run(true, Vectorising::always), want) << name;
+  }
+}
+
+TEST(BetweenBarriers, AdvancingPointersLoadWholeVectors) {
+  const char* const product = R"(
+    kernel void product(global const float* a, global const float* b, global float* c, int pitch,
+                        int n) {
+      local float shared[16];
+      const int lane = get_local_id(0);
+      a += get_group_id(0) * 16 + lane;
+      b += lane;
+      float sum = 0;
+      for (int i = 0; i < n; ++i) {
+        shared[lane] = *b;
+        b += pitch;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += a[0] * shared[0] + a[pitch] * shared[1];
+        a += 2 * pitch;
+        sum += *a * shared[2];
+        a += pitch;
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      c[get_global_id(0)] = sum;
+    })";
+  EXPECT_EQ(optimisedText(product, "product").find("masked.gather"), std::string::npos);
+}
+
 TEST(BetweenBarriers, Turns) {
   constexpr int count = 5;
   for (uint64_t lanes : {1, 3, 16, 40}) {
