@@ -22,11 +22,10 @@ struct Step {
   uint64_t bytes = 1;
 };
 
-// A phi of a loop's header, what it is at first, and what comes to it in each turn.
+// A phi of a loop's header, and what comes to it in each turn.
 struct Sum {
   llvm::PHINode* phi;
   llvm::BasicBlock *before, *latch;
-  Value* first;
   llvm::SmallVector<Step, 4> steps;
 };
 
@@ -51,7 +50,7 @@ class Search {
   std::optional<Sum> sumOf(llvm::PHINode& phi, const llvm::Loop& loop) const {
     llvm::BasicBlock *before = loop.getLoopPredecessor(), *latch = loop.getLoopLatch();
     if (!before || !latch || uniformity_.isUniform(phi)) return std::nullopt;
-    Sum sum{&phi, before, latch, phi.getIncomingValueForBlock(before), {}};
+    Sum sum{&phi, before, latch, {}};
     const Value* value = phi.getIncomingValueForBlock(latch);
     while (value != &phi) {
       value = withoutStep(value, sum.steps);
@@ -107,8 +106,10 @@ void separate(const Sum& sum) {
   grown->addIncoming(llvm::ConstantInt::get(type, 0), sum.before);
   grown->addIncoming(next, sum.latch);
   builder.SetInsertPoint(sum.phi->getParent(), sum.phi->getParent()->getFirstInsertionPt());
-  Value* value = is_address ? builder.CreateGEP(builder.getInt8Ty(), sum.first, grown)
-                            : builder.CreateAdd(sum.first, grown);
+  // It may have been the phi of a loop around this one, which is gone by now.
+  Value* first = sum.phi->getIncomingValueForBlock(sum.before);
+  Value* value = is_address ? builder.CreateGEP(builder.getInt8Ty(), first, grown)
+                            : builder.CreateAdd(first, grown);
   sum.phi->replaceAllUsesWith(value);
   sum.phi->eraseFromParent();
 }

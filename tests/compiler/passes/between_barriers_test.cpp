@@ -187,6 +187,23 @@ const char* const advancing = R"(
       to += get_global_size(0);
     }
   }
+  kernel void nested(global const int* a, global int* out, local int* tile, int pitch, int n) {
+    const int lane = get_local_id(0);
+    a += get_global_id(0);
+    int sum = 0;
+    for (int i = 0; i < n; ++i) {
+      global const int* inner = a;
+      for (int j = 0; j < n; ++j) {
+        tile[lane] = *inner;
+        inner += pitch;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum = 3 * sum + tile[lane ^ 1] + *inner;
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      a += 2 * pitch;
+    }
+    out[get_global_id(0)] = sum;
+  }
   kernel void parted(global const int* a, global int* out, local int* tile, int pitch, int n) {
     const int lane = get_local_id(0);
     a += get_global_id(0);
@@ -205,7 +222,7 @@ TEST(BetweenBarriers, AdvancingPointersAreWhereTheyWere) {
   constexpr int groups = 3, size = 48, pitch = 7, turns = 9;
   std::vector<int> in(4000);
   for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 1013);
-  for (const char* const name : {"advanced", "parted"}) {
+  for (const char* const name : {"advanced", "nested", "parted"}) {
     const auto run = [&](bool optimize, Vectorising vectorise) {
       std::vector<int> out(groups * size * turns);
       Program(advancing, optimize, vectorise)
