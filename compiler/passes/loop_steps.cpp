@@ -18,6 +18,7 @@ using llvm::Value;
 
 // What is added in a turn: of pointers in elements of so many bytes.
 struct Step {
+  // Where it is the phi of a loop within: all that is added there.
   Value* number;
   uint64_t bytes = 1;
 };
@@ -43,26 +44,40 @@ bool isTakenTogether(const llvm::Loop& loop, const Uniformity& uniformity) {
                        [&](const llvm::BasicBlock* block) { return uniformity.divides(*block); });
 }
 
+// Finds sums; those of loops within come before those that count on them.
 class Search {
  public:
-  explicit Search(const Uniformity& uniformity) : uniformity_(uniformity) {}
+  Search(const llvm::LoopInfo& loops, const Uniformity& uniformity)
+      : loops_(loops), uniformity_(uniformity) {}
 
-  std::optional<Sum> sumOf(llvm::PHINode& phi, const llvm::Loop& loop) const {
+  std::vector<Sum> take() { return std::move(sums_); }
+
+  bool find(llvm::PHINode& phi, const llvm::Loop& loop) {
+    if (llvm::any_of(sums_, [&](const Sum& sum) { return sum.phi == &phi; })) return true;
     llvm::BasicBlock *before = loop.getLoopPredecessor(), *latch = loop.getLoopLatch();
-    if (!before || !latch || uniformity_.isUniform(phi)) return std::nullopt;
+    if (!before || !latch || uniformity_.isUniform(phi)) return false;
     Sum sum{&phi, before, latch, {}};
-    const Value* value = phi.getIncomingValueForBlock(latch);
+    Value* value = phi.getIncomingValueForBlock(latch);
     while (value != &phi) {
-      value = withoutStep(value, sum.steps);
-      if (!value || !isSame(sum.steps.back().number) || sum.steps.size() > most_steps)
-        return std::nullopt;
+      value = isTakenTogetherWithin(loop, value) ? withoutStep(value, loop, sum.steps) : nullptr;
+      if (!value || sum.steps.size() > most_steps) return false;
     }
-    if (sum.steps.empty()) return std::nullopt;
-    return sum;
+    if (sum.steps.empty()) return false;
+    sums_.push_back(std::move(sum));
+    return true;
   }
 
  private:
   static constexpr size_t most_steps = 32;
+
+  // Does what `value` was in a loop within `loop` mean the same turn to all lanes?
+  bool isTakenTogetherWithin(const llvm::Loop& loop, const Value* value) const {
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction || !loop.contains(instruction)) return false;
+    const llvm::Loop* inner = loops_.getLoopFor(instruction->getParent());
+    while (inner != &loop && isTakenTogether(*inner, uniformity_)) inner = inner->getParentLoop();
+    return inner == &loop;
+  }
 
   bool isSame(const Value* value) const {
     auto* instruction = llvm::dyn_cast<Instruction>(value);
@@ -71,9 +86,11 @@ class Search {
   }
 
   // What the last step was added to; null: it is no sum.
-  static const Value* withoutStep(const Value* value, llvm::SmallVectorImpl<Step>& steps) {
+  Value* withoutStep(Value* value, const llvm::Loop& outer, llvm::SmallVectorImpl<Step>& steps) {
+    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(value)) return withoutLoop(*phi, outer, steps);
     if (auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(value)) {
-      if (element->getNumIndices() != 1 || !element->getOperand(1)->getType()->isIntegerTy())
+      if (element->getNumIndices() != 1 || !element->getOperand(1)->getType()->isIntegerTy() ||
+          !isSame(element->getOperand(1)))
         return nullptr;
       steps.push_back({element->getOperand(1),
                        element->getDataLayout().getTypeAllocSize(element->getSourceElementType())});
@@ -83,35 +100,51 @@ class Search {
     if (!sum || sum->getOpcode() != Instruction::Add || !sum->getType()->isIntegerTy())
       return nullptr;
     // The number that differs between lanes is the sum so far.
-    const unsigned own = llvm::isa<llvm::Constant, llvm::Argument>(sum->getOperand(0)) ? 1 : 0;
+    const unsigned own = isSame(sum->getOperand(0)) ? 1 : 0;
+    if (!isSame(sum->getOperand(1 - own))) return nullptr;
     steps.push_back({sum->getOperand(1 - own)});
     return sum->getOperand(own);
   }
 
+  // What a loop within began with, or what is the same after it as in it.
+  Value* withoutLoop(llvm::PHINode& phi, const llvm::Loop& outer,
+                     llvm::SmallVectorImpl<Step>& steps) {
+    if (phi.getNumIncomingValues() == 1) return phi.getIncomingValue(0);
+    const llvm::Loop* loop = loops_.getLoopFor(phi.getParent());
+    if (loop == &outer || loop->getHeader() != phi.getParent() || !find(phi, *loop)) return nullptr;
+    steps.push_back({&phi});
+    return phi.getIncomingValueForBlock(loop->getLoopPredecessor());
+  }
+
+  const llvm::LoopInfo& loops_;
   const Uniformity& uniformity_;
+  std::vector<Sum> sums_;
 };
 
-void separate(const Sum& sum) {
+// What has been added so far to a phi that was separated.
+using Grown = llvm::SmallDenseMap<const Value*, llvm::PHINode*>;
+
+void separate(const Sum& sum, Grown& grown_by_phi) {
   const bool is_address = sum.phi->getType()->isPointerTy();
   llvm::IRBuilder<> builder(sum.phi);
   llvm::Type* type = is_address ? builder.getInt64Ty() : sum.phi->getType();
   llvm::PHINode* grown = builder.CreatePHI(type, 2, "grown");
+  grown_by_phi[sum.phi] = grown;
   builder.SetInsertPoint(sum.latch->getTerminator());
   Value* next = grown;
   for (const auto& [number, bytes] : sum.steps) {
-    Value* step = builder.CreateSExtOrTrunc(number, type);
+    llvm::PHINode* within = grown_by_phi.lookup(number);
+    Value* step = builder.CreateSExtOrTrunc(within ? within : number, type);
     if (bytes != 1) step = builder.CreateMul(step, builder.getInt64(bytes));
     next = builder.CreateAdd(next, step);
   }
   grown->addIncoming(llvm::ConstantInt::get(type, 0), sum.before);
   grown->addIncoming(next, sum.latch);
   builder.SetInsertPoint(sum.phi->getParent(), sum.phi->getParent()->getFirstInsertionPt());
-  // It may have been the phi of a loop around this one, which is gone by now.
   Value* first = sum.phi->getIncomingValueForBlock(sum.before);
   Value* value = is_address ? builder.CreateGEP(builder.getInt8Ty(), first, grown)
                             : builder.CreateAdd(first, grown);
   sum.phi->replaceAllUsesWith(value);
-  sum.phi->eraseFromParent();
 }
 
 }  // namespace
@@ -122,14 +155,15 @@ void separateUniformSums(KernelBody& body) {
   if (!uniformity.isKnown()) return;
   const llvm::DominatorTree tree(*body.function);
   const llvm::LoopInfo loops(tree);
-  const Search search(uniformity);
-  std::vector<Sum> sums;
+  Search search(loops, uniformity);
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
     if (!hasBarrier(*loop) || !isTakenTogether(*loop, uniformity)) continue;
-    for (llvm::PHINode& phi : loop->getHeader()->phis())
-      if (auto sum = search.sumOf(phi, *loop)) sums.push_back(*sum);
+    for (llvm::PHINode& phi : loop->getHeader()->phis()) search.find(phi, *loop);
   }
-  for (const Sum& sum : sums) separate(sum);
+  const std::vector<Sum> sums = search.take();
+  Grown grown;
+  for (const Sum& sum : sums) separate(sum, grown);
+  for (const Sum& sum : sums) sum.phi->eraseFromParent();
 }
 
 }  // namespace weft::compiler

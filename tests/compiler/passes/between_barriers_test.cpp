@@ -216,13 +216,43 @@ const char* const advancing = R"(
       barrier(CLK_LOCAL_MEM_FENCE);
     }
     out[get_global_id(0)] = sum;
+  }
+  kernel void within(global const int* a, global int* out, local int* tile, int pitch, int n) {
+    const int lane = get_local_id(0);
+    a += get_global_id(0);
+    int sum = 0;
+    for (int i = 0; i < n; ++i) {
+      tile[lane] = *a;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int j = 1; j < n; ++j, a += j) {
+        sum = 3 * sum + *a * tile[lane ^ 1];
+        for (int k = 0; k < i; a += pitch + k, ++k) sum += *a;
+      }
+      a += pitch;
+      for (int j = 0; j < i; ++j, --a) sum -= *a;
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = sum;
+  }
+  kernel void parted_within(global const int* a, global int* out, local int* tile, int pitch,
+                            int n) {
+    const int lane = get_local_id(0);
+    a += get_global_id(0);
+    int sum = 0;
+    for (int i = 0; i < n; ++i) {
+      tile[lane] = *a;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int j = 0; j <= lane % 5; ++j) sum = 3 * sum + *(a += j) * tile[lane ^ 1];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = sum;
   })";
 
 TEST(BetweenBarriers, AdvancingPointersAreWhereTheyWere) {
   constexpr int groups = 3, size = 48, pitch = 7, turns = 9;
   std::vector<int> in(4000);
   for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * i % 1013);
-  for (const char* const name : {"advanced", "nested", "parted"}) {
+  for (const char* const name : {"advanced", "nested", "parted", "within", "parted_within"}) {
     const auto run = [&](bool optimize, Vectorising vectorise) {
       std::vector<int> out(groups * size * turns);
       Program(advancing, optimize, vectorise)
@@ -239,7 +269,7 @@ TEST(BetweenBarriers, AdvancingPointersAreWhereTheyWere) {
 }
 
 TEST(BetweenBarriers, AdvancingPointersLoadWholeVectors) {
-  const char* const product = R"(
+  const char* const products = R"(
     kernel void product(global const float* a, global const float* b, global float* c, int pitch,
                         int n) {
       local float shared[16];
@@ -258,8 +288,24 @@ TEST(BetweenBarriers, AdvancingPointersLoadWholeVectors) {
         barrier(CLK_LOCAL_MEM_FENCE);
       }
       c[get_global_id(0)] = sum;
+    }
+    kernel void within(global const float* a, global const float* b, global float* c, int pitch,
+                       int n) {
+      local float shared[16];
+      const int lane = get_local_id(0);
+      a += get_group_id(0) * 16 + lane;
+      b += lane;
+      float sum = 0;
+      for (int i = 0; i < n; ++i, b += pitch) {
+        shared[lane] = *b;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int j = 0; j < pitch; ++j, a += pitch) sum += *a * shared[j];
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      c[get_global_id(0)] = sum;
     })";
-  EXPECT_EQ(optimisedText(product, "product").find("masked.gather"), std::string::npos);
+  for (const char* const name : {"product", "within"})
+    EXPECT_EQ(optimisedText(products, name).find("masked.gather"), std::string::npos) << name;
 }
 
 TEST(BetweenBarriers, Turns) {
