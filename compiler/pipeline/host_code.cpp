@@ -16,6 +16,7 @@
 #include "compiler/passes/inverse_roots.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/local_atomics.h"
+#include "compiler/passes/loop_rotation.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/shift_amounts.h"
@@ -53,6 +54,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   if (fully) {
     scalariseLanes(analyses.builder);
     keepLaneOrder(analyses.builder);
+    rotateManyLoops(analyses.builder);
   }
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;
   analyses.builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);

@@ -15,6 +15,7 @@
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/lane_order.h"
+#include "compiler/passes/loop_rotation.h"
 #include "compiler/passes/scalarise_lanes.h"
 
 namespace weft::test {
@@ -112,6 +113,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   compiler::Analyses analyses(machine);
   compiler::scalariseLanes(analyses.builder);
   compiler::keepLaneOrder(analyses.builder);
+  compiler::rotateManyLoops(analyses.builder);
   analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
       .run(module, analyses.modules);
 }
