@@ -18,6 +18,7 @@
 
 #include "compiler/pipeline/target.h"
 #include "compiler/protocol.h"
+#include "compiler/server/processor_time.h"
 #include "compiler/server/worker.h"
 
 namespace weft::compiler {
@@ -31,7 +32,7 @@ constexpr auto memory_check = std::chrono::milliseconds(50);
 struct Child {
   pid_t pid;
   Descriptor socket;  // the job's, for the note
-  Clock::time_point deadline;
+  Clock::time_point begun;
   std::optional<Note> verdict;  // set when the server ended it
 };
 
@@ -119,8 +120,7 @@ class Server {
     if (pid == 0) beChild(socket.release(), server);
     // Without a child the socket closes and the library reports that.
     if (pid < 0) return;
-    children_.push_back({pid, std::move(socket),
-                         Clock::now() + std::chrono::seconds(limits_.seconds), std::nullopt});
+    children_.push_back({pid, std::move(socket), Clock::now(), std::nullopt});
   }
 
   [[noreturn]] void beChild(int socket, pid_t server) {
@@ -159,12 +159,19 @@ class Server {
     }
   }
 
+  // Whatever keeps the job from the processors does not count, if it lasts less than ten times as
+  // long as the job may take.
+  bool isOverTime(const Child& child) const {
+    const std::chrono::seconds most(limits_.seconds);
+    const auto elapsed = Clock::now() - child.begun;
+    return elapsed >= most && (elapsed / 10 >= most || processorTime(child.pid) >= most);
+  }
+
   void enforceLimits() {
-    const auto now = Clock::now();
     for (Child& child : children_) {
       if (child.verdict) continue;
       Note note;
-      if (now >= child.deadline) {
+      if (isOverTime(child)) {
         note.ending = Ending::time_limit;
         note.detail = static_cast<uint32_t>(limits_.seconds);
       } else if (residentMib(child.pid) > limits_.memory_mib) {

@@ -9,7 +9,7 @@ inline constexpr int out_of_memory_status = 97;
 
 struct Limits {
   uint64_t memory_mib = 4096;
-  uint64_t seconds = 300;
+  uint64_t seconds = 300;  // of the clock, if it got the processors for as long
 };
 
 // From WEFT_COMPILER_MEMORY_MB and WEFT_COMPILER_TIMEOUT.

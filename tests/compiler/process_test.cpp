@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <set>
@@ -200,6 +201,34 @@ TEST_F(ProcessTest, WhoeverMakesPartsOfItIsStopped) {
   EXPECT_TRUE(contains(result.log, "WEFT_COMPILER_TIMEOUT")) << result.log;
   EXPECT_TRUE(eventually([&] { return ours().size() <= 1; }));
   EXPECT_TRUE(eventually([&] { return compile(fresh()).ok; }));
+}
+
+TEST_F(ProcessTest, TimeWithoutAProcessorDoesNotCount) {
+  set("WEFT_COMPILER_TIMEOUT", "1");
+  ASSERT_TRUE(eventually([&] { return compile(fresh()).ok; }));
+  const std::set<pid_t> idle = ours();
+  std::atomic<bool> stopped = false;
+  std::jthread hindrance([&] {
+    const auto worker = [&] {
+      for (const pid_t pid : ours())
+        if (!idle.contains(pid)) return pid;
+      return 0;
+    };
+    for (int tries = 0; tries < 1000 && !stopped; ++tries)
+      if (const pid_t pid = worker(); pid != 0 && kill(pid, SIGSTOP) == 0) {
+        stopped = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        kill(pid, SIGCONT);
+      }
+  });
+  std::string source = "kernel void f(global int* p, int x) { *p = x";
+  for (int i = 0; i < 20000; ++i) source += "*x+" + std::to_string(i);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto result = compile(source + "; }\n");
+  const auto elapsed = std::chrono::steady_clock::now() - begun;
+  hindrance.join();
+  EXPECT_TRUE(result.ok) << result.log;
+  EXPECT_TRUE(!stopped || elapsed > std::chrono::seconds(1));
 }
 
 TEST_F(ProcessTest, ADeepExpressionDoesNotKillTheApplication) {
