@@ -1,6 +1,5 @@
 #include "compiler/passes/prepare.h"
 
-#include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/CallGraph.h>
@@ -12,6 +11,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/hoisted_queries.h"
 #include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
@@ -88,7 +88,7 @@ void markBarriers(Module& module) {
 
 // Functions whose code must end up in the kernel itself: they use the work-item or local variables,
 // or need more private memory than the stack should hold.
-llvm::DenseSet<const Function*> findLaneFunctions(Module& module) {
+LaneFunctions findLaneFunctions(Module& module) {
   llvm::SmallVector<Function*> work;
   for (Function& function : module)
     if (isWorkItemQuery(function) || isBarrier(function) ||
@@ -100,7 +100,7 @@ llvm::DenseSet<const Function*> findLaneFunctions(Module& module) {
       if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(user))
         work.push_back(instruction->getFunction());
   }
-  llvm::DenseSet<const Function*> found;
+  LaneFunctions found;
   while (!work.empty()) {
     Function* function = work.pop_back_val();
     if (!found.insert(function).second) continue;
@@ -113,7 +113,7 @@ llvm::DenseSet<const Function*> findLaneFunctions(Module& module) {
   return found;
 }
 
-llvm::Error checkRecursion(Module& module, const llvm::DenseSet<const Function*>& lane_functions) {
+llvm::Error checkRecursion(Module& module, const LaneFunctions& lane_functions) {
   llvm::CallGraph graph(module);
   for (auto it = llvm::scc_begin(&graph); !it.isAtEnd(); ++it) {
     if (!it.hasCycle()) continue;
@@ -140,7 +140,7 @@ bool isHelper(const Function& function) {
 }
 
 void inlineLaneFunctions(Module& module, llvm::TargetMachine& machine,
-                         const llvm::DenseSet<const Function*>& lane_functions) {
+                         const LaneFunctions& lane_functions) {
   for (Function& function : module) {
     if (function.isDeclaration()) continue;
     if (function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL) {
@@ -213,7 +213,8 @@ llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::Targe
   renameLibraryNames(module, machine);
   markBarriers(module);
   expandLocalVariableUses(module);
-  llvm::DenseSet<const Function*> lane_functions = findLaneFunctions(module);
+  hoistQueries(module, findLaneFunctions(module));
+  const LaneFunctions lane_functions = findLaneFunctions(module);
   if (llvm::Error error = checkRecursion(module, lane_functions)) return error;
   inlineLaneFunctions(module, machine, lane_functions);
   expandLocalVariableUses(module);  // of what inlining made, too

@@ -133,6 +133,10 @@ bool isWorkItemQuery(const llvm::Function& function) {
           isAddressQuery(function) || isSubGroupQuery(function));
 }
 
+bool asksAboutWorkItem(const llvm::Function& function) {
+  return function.isDeclaration() && findQuery(function.getName()) != nullptr;
+}
+
 bool isBarrier(const llvm::Function& function) {
   return function.isDeclaration() && (llvm::is_contained(barriers, function.getName()) ||
                                       llvm::is_contained(meetings, function.getName()));

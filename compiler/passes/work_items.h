@@ -47,6 +47,8 @@ inline constexpr llvm::StringLiteral narrow_query = "__weft_narrow";
 
 // Queries about a pointer (generic_addresses.h) count, too.
 bool isWorkItemQuery(const llvm::Function& function);
+// Such a query whose answer depends on the work-item alone: it may be asked anywhere.
+bool asksAboutWorkItem(const llvm::Function& function);
 // Meetings of a sub-group's lanes, too.
 bool isBarrier(const llvm::Function& function);
 bool isBarrierCall(const llvm::Instruction& instruction);
