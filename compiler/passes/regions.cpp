@@ -118,13 +118,14 @@ class RegionBuilder {
   llvm::SmallVector<std::pair<llvm::StoreInst*, std::pair<bool, unsigned>>> saves_;
 };
 
+// Integers of odd widths, conditions for one, have no vector form in memory.
 llvm::Type* storageType(llvm::Type* type) {
-  return type->isIntegerTy(1) ? llvm::Type::getInt8Ty(type->getContext()) : type;
+  if (!type->isIntOrIntVectorTy()) return type;
+  return type->getWithNewBitWidth(std::max(8u, llvm::bit_ceil(type->getScalarSizeInBits())));
 }
 
-Value* loadFromSlot(llvm::IRBuilder<>& builder, llvm::Type* type, Value* address) {
-  Value* value = builder.CreateLoad(storageType(type), address);
-  return value->getType() == type ? value : builder.CreateTrunc(value, type);
+Value* fromStorage(llvm::IRBuilder<>& builder, Value* stored, llvm::Type* type) {
+  return stored->getType() == type ? stored : builder.CreateTrunc(stored, type);
 }
 
 llvm::StoreInst* storeToSlot(llvm::IRBuilder<>& builder, Value* value, Value* address) {
@@ -242,9 +243,11 @@ void RegionBuilder::restore() {
   for (Carried& value : splitter_.carried_) {
     if (!value.live.test(index_ - 1)) continue;
     auto* variable = llvm::cast<AllocaInst>(map_[value.variable]);
-    Value* loaded = value.per_group ? groupSlot(value.slot, false)
-                                    : loadFromSlot(builder, variable->getAllocatedType(),
-                                                   slotAddress(builder, value.slot));
+    llvm::Type* type = variable->getAllocatedType();
+    Value* stored = value.per_group
+                        ? groupSlot(value.slot, false)
+                        : builder.CreateLoad(storageType(type), slotAddress(builder, value.slot));
+    Value* loaded = fromStorage(builder, stored, type);
     builder.CreateStore(loaded, variable);
     restored_[loaded] = value.place();
   }
@@ -272,9 +275,8 @@ void RegionBuilder::endAtBarrier(BasicBlock* block, unsigned barrier) {
     if (!value.live.test(barrier)) continue;
     auto* variable = llvm::cast<AllocaInst>(map_[value.variable]);
     Value* current = builder.CreateLoad(variable->getAllocatedType(), variable);
-    llvm::StoreInst* store = value.per_group
-                                 ? builder.CreateStore(current, groupSlot(value.slot, true))
-                                 : storeToSlot(builder, current, slotAddress(builder, value.slot));
+    Value* place = value.per_group ? groupSlot(value.slot, true) : slotAddress(builder, value.slot);
+    llvm::StoreInst* store = storeToSlot(builder, current, place);
     saves_.push_back({store, value.place()});
   }
   if (needsFence(*splitter_.barriers_[barrier].call))
@@ -401,10 +403,10 @@ unsigned Splitter::slotFor(const Instruction& value, const llvm::BitVector& live
     }
   const llvm::DataLayout& layout = function_.getDataLayout();
   unsigned slot = static_cast<unsigned>(result_.group_slots.size());
+  llvm::Type* storage = storageType(value.getType());
   if (per_group) {
-    result_.group_slots.push_back(value.getType());
+    result_.group_slots.push_back(storage);
   } else {
-    llvm::Type* storage = storageType(value.getType());
     slot = result_.layout.addPerLane(layout.getTypeAllocSize(storage),
                                      layout.getABITypeAlign(storage));
   }
