@@ -93,11 +93,21 @@ Function* withParameters(Function& old, llvm::ArrayRef<Asked> asked) {
   return function;
 }
 
-void ask(CallInst& call, Function& function, llvm::ArrayRef<Asked> asked) {
+// The answers in a caller. It asks once, however often it calls.
+using Answers = llvm::SmallVector<Value*>;
+
+Answers askIn(Function& caller, llvm::ArrayRef<Asked> asked) {
+  llvm::IRBuilder<> builder(&*caller.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+  Answers answers;
+  for (const auto& [question, calls] : asked)
+    answers.push_back(builder.CreateCall(question.first, question.second));
+  return answers;
+}
+
+void tell(CallInst& call, Function& function, const Answers& answers) {
   llvm::IRBuilder<> builder(&call);
   llvm::SmallVector<Value*> arguments(call.args());
-  for (const auto& [question, calls] : asked)
-    arguments.push_back(builder.CreateCall(question.first, question.second));
+  arguments.append(answers);
   CallInst* with = builder.CreateCall(&function, arguments);
   with->setCallingConv(call.getCallingConv());
   with->setAttributes(call.getAttributes());
@@ -109,8 +119,13 @@ void ask(CallInst& call, Function& function, llvm::ArrayRef<Asked> asked) {
 
 void hoist(Function& old, llvm::ArrayRef<Asked> asked) {
   Function* function = withParameters(old, asked);
-  for (llvm::User* user : llvm::make_early_inc_range(old.users()))
-    ask(*llvm::cast<CallInst>(user), *function, asked);
+  llvm::DenseMap<Function*, Answers> answers;
+  for (llvm::User* user : llvm::make_early_inc_range(old.users())) {
+    auto& call = *llvm::cast<CallInst>(user);
+    const auto [of_caller, is_first] = answers.try_emplace(call.getFunction());
+    if (is_first) of_caller->second = askIn(*call.getFunction(), asked);
+    tell(call, *function, of_caller->second);
+  }
   old.eraseFromParent();
 }
 

@@ -181,7 +181,8 @@ llvm::Error verify(llvm::Module& module) {
 
 llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
                          std::vector<KernelInfo>& kernels, const LoweringOptions& options) {
-  llvm::Expected<std::vector<Function*>> functions = prepareModule(module, machine);
+  llvm::Expected<std::vector<Function*>> functions =
+      prepareModule(module, machine, Askers::may_stay);
   if (!functions) return functions.takeError();
   for (Function* kernel : *functions) {
     auto info =

@@ -201,7 +201,8 @@ uint64_t allocaBytes(const Function& function) {
   return bytes;
 }
 
-llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::TargetMachine& machine) {
+llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::TargetMachine& machine,
+                                                     Askers askers) {
   std::vector<Function*> kernels;
   for (Function& function : module)
     if (!function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL)
@@ -213,7 +214,7 @@ llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::Targe
   renameLibraryNames(module, machine);
   markBarriers(module);
   expandLocalVariableUses(module);
-  hoistQueries(module, findLaneFunctions(module));
+  if (askers == Askers::may_stay) hoistQueries(module, findLaneFunctions(module));
   const LaneFunctions lane_functions = findLaneFunctions(module);
   if (llvm::Error error = checkRecursion(module, lane_functions)) return error;
   inlineLaneFunctions(module, machine, lane_functions);
