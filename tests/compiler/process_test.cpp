@@ -204,7 +204,7 @@ TEST_F(ProcessTest, WhoeverMakesPartsOfItIsStopped) {
 }
 
 TEST_F(ProcessTest, TimeWithoutAProcessorDoesNotCount) {
-  set("WEFT_COMPILER_TIMEOUT", "1");
+  set("WEFT_COMPILER_TIMEOUT", "3");
   ASSERT_TRUE(eventually([&] { return compile(fresh()).ok; }));
   const std::set<pid_t> idle = ours();
   std::atomic<bool> stopped = false;
@@ -217,18 +217,18 @@ TEST_F(ProcessTest, TimeWithoutAProcessorDoesNotCount) {
     for (int tries = 0; tries < 1000 && !stopped; ++tries)
       if (const pid_t pid = worker(); pid != 0 && kill(pid, SIGSTOP) == 0) {
         stopped = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        std::this_thread::sleep_for(std::chrono::milliseconds(3500));
         kill(pid, SIGCONT);
       }
   });
   std::string source = "kernel void f(global int* p, int x) { *p = x";
-  for (int i = 0; i < 20000; ++i) source += "*x+" + std::to_string(i);
+  for (int i = 0; i < 10000; ++i) source += "*x+" + std::to_string(i);
   const auto begun = std::chrono::steady_clock::now();
   const auto result = compile(source + "; }\n");
   const auto elapsed = std::chrono::steady_clock::now() - begun;
   hindrance.join();
   EXPECT_TRUE(result.ok) << result.log;
-  EXPECT_TRUE(!stopped || elapsed > std::chrono::seconds(1));
+  EXPECT_TRUE(!stopped || elapsed > std::chrono::seconds(3));
 }
 
 TEST_F(ProcessTest, ADeepExpressionDoesNotKillTheApplication) {
