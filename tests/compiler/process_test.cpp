@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -206,29 +207,27 @@ TEST_F(ProcessTest, WhoeverMakesPartsOfItIsStopped) {
 TEST_F(ProcessTest, TimeWithoutAProcessorDoesNotCount) {
   set("WEFT_COMPILER_TIMEOUT", "3");
   ASSERT_TRUE(eventually([&] { return compile(fresh()).ok; }));
-  const std::set<pid_t> idle = ours();
-  std::atomic<bool> stopped = false;
-  std::jthread hindrance([&] {
-    const auto worker = [&] {
+  std::atomic<bool> over = false;
+  std::jthread hindrance([&, seen = ours()]() mutable {
+    while (!over)
       for (const pid_t pid : ours())
-        if (!idle.contains(pid)) return pid;
-      return 0;
-    };
-    for (int tries = 0; tries < 1000 && !stopped; ++tries)
-      if (const pid_t pid = worker(); pid != 0 && kill(pid, SIGSTOP) == 0) {
-        stopped = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(3500));
-        kill(pid, SIGCONT);
-      }
+        if (seen.insert(pid).second && kill(pid, SIGSTOP) == 0) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+          kill(pid, SIGCONT);
+        }
   });
-  std::string source = "kernel void f(global int* p, int x) { *p = x";
-  for (int i = 0; i < 10000; ++i) source += "*x+" + std::to_string(i);
-  const auto begun = std::chrono::steady_clock::now();
-  const auto result = compile(source + "; }\n");
-  const auto elapsed = std::chrono::steady_clock::now() - begun;
-  hindrance.join();
-  EXPECT_TRUE(result.ok) << result.log;
-  EXPECT_TRUE(!stopped || elapsed > std::chrono::seconds(3));
+  // One may be done before it is seen, or be stopped when it has answered.
+  std::chrono::steady_clock::duration longest{};
+  for (int attempt = 0; attempt < 20 && longest < std::chrono::seconds(3); ++attempt) {
+    std::string source = fresh() + "kernel void f(global int* p, int x) { *p = x";
+    for (int i = 0; i < 10000; ++i) source += "*x+" + std::to_string(i);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto result = compile(source + "; }\n");
+    longest = std::max(longest, std::chrono::steady_clock::now() - begun);
+    EXPECT_TRUE(result.ok) << result.log;
+  }
+  over = true;
+  EXPECT_GT(longest, std::chrono::seconds(3));
 }
 
 TEST_F(ProcessTest, ADeepExpressionDoesNotKillTheApplication) {
