@@ -49,8 +49,10 @@ void setSwitches() {
   // time and, with x86's addressing modes, gives no faster code. NVIDIA's loops have had theirs
   // before they were unrolled: afterwards each turn's address would be computed on its own.
   // Moving integers to mask registers takes quadratic time in long code, most of it where there is
-  // nothing to move.
-  const char* const switches[] = {"weft", "-disable-lsr", "-disable-x86-domain-reassignment"};
+  // nothing to move. Preparing code for the machine begins again with a function's first block each
+  // time that it makes a branch of a select, but for functions of so many blocks.
+  const char* const switches[] = {"weft", "-disable-lsr", "-disable-x86-domain-reassignment",
+                                  "-cgpp-huge-func=500"};
   llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(switches)), switches);
 }
 
