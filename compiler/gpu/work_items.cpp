@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -30,12 +31,39 @@ constexpr Intrinsic::ID block_ids[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x,
 // Of opencl-c-base.h.
 constexpr uint32_t local_fence = 1, global_fence = 2;
 
-// Reads what a work-item wants to know, as i64 or as the lower half of that.
+// What the launch says, each part of it read once and for the whole kernel: LLVM would take time
+// that grows with all code before a read to move it out of a loop.
+class Launch {
+ public:
+  explicit Launch(const GpuKernel& kernel) : kernel_(kernel) {}
+
+  Value* read(size_t offset, llvm::Type* type) {
+    Value*& value = known_[{offset, type}];
+    if (!value) value = load(offset, type);
+    return value;
+  }
+
+ private:
+  Value* load(size_t offset, llvm::Type* type) const {
+    Builder builder(&*kernel_.function->getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    Value* address =
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), kernel_.launch, offset);
+    auto* load = builder.CreateLoad(type, address);
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(load->getContext(), {}));
+    return load;
+  }
+
+  const GpuKernel& kernel_;
+  llvm::DenseMap<std::pair<size_t, llvm::Type*>, Value*> known_;
+};
+
+// Says what a work-item wants to know, as i64 or as the lower half of that.
 class Place {
  public:
   enum class Width : uint8_t { half = 32, whole = 64 };
-  Place(Builder& builder, const GpuKernel& kernel, Width width = Width::whole)
-      : builder_(builder), kernel_(kernel), whole_(width == Width::whole) {}
+  Place(Builder& builder, Launch& launch, Width width = Width::whole)
+      : builder_(builder), launch_(launch), whole_(width == Width::whole) {}
 
   Value* localId(unsigned d) { return special(local_ids[d]); }
   Value* localSize(unsigned d) { return special(local_sizes[d]); }
@@ -60,14 +88,16 @@ class Place {
   Value* number(uint64_t value) { return llvm::ConstantInt::get(type(), value); }
 
   Value* workDim() {
-    return load(offsetof(port::GpuLaunch, record.work_dim), builder_.getInt32Ty());
+    return launch_.read(offsetof(port::GpuLaunch, record.work_dim), builder_.getInt32Ty());
   }
   Value* services() {
-    return load(offsetof(port::GpuLaunch, record.services), builder_.getPtrTy());
+    return launch_.read(offsetof(port::GpuLaunch, record.services), builder_.getPtrTy());
   }
-  Value* journal() { return load(offsetof(port::GpuLaunch, journal.head), builder_.getInt64Ty()); }
+  Value* journal() {
+    return launch_.read(offsetof(port::GpuLaunch, journal.head), builder_.getInt64Ty());
+  }
   Value* journalWriter() {
-    return load(offsetof(port::GpuLaunch, journal.writer), builder_.getInt64Ty());
+    return launch_.read(offsetof(port::GpuLaunch, journal.writer), builder_.getInt64Ty());
   }
   Value* localLinearId() {
     Value* id = localId(2);
@@ -93,19 +123,13 @@ class Place {
   Value* record(size_t offset, unsigned d) {
     return field(offsetof(port::GpuLaunch, record) + offset, d);
   }
-  Value* field(size_t offset, unsigned d) { return load(offset + d * sizeof(uint64_t), type()); }
-  llvm::Type* type() { return whole_ ? builder_.getInt64Ty() : builder_.getInt32Ty(); }
-  Value* load(size_t offset, llvm::Type* type) {
-    Value* address =
-        builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), kernel_.launch, offset);
-    auto* load = builder_.CreateLoad(type, address);
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                      llvm::MDNode::get(load->getContext(), {}));
-    return load;
+  Value* field(size_t offset, unsigned d) {
+    return launch_.read(offset + d * sizeof(uint64_t), type());
   }
+  llvm::Type* type() { return whole_ ? builder_.getInt64Ty() : builder_.getInt32Ty(); }
 
   Builder& builder_;
-  const GpuKernel& kernel_;
+  Launch& launch_;
   const bool whole_;
 };
 
@@ -173,11 +197,10 @@ Value* answerDimension(Builder& builder, Place& place, llvm::CallInst& call,
 
 // Frozen, a sum stays one operand of what is computed from it. Of its parts, which may overflow,
 // nobody could say that an index, which may not, grows by as much in 64 bits as in 32.
-Value* answerHalf(Builder& builder, const GpuKernel& kernel, llvm::CallInst& call,
-                  llvm::StringRef name) {
+Value* answerHalf(Builder& builder, Launch& launch, llvm::CallInst& call, llvm::StringRef name) {
   const auto* query = find(dimension_queries, name);
   if (!query) return nullptr;
-  Place place(builder, kernel, Place::Width::half);
+  Place place(builder, launch, Place::Width::half);
   Value* answer = answerDimension(builder, place, call, *query);
   return llvm::isa<llvm::BinaryOperator>(answer) ? builder.CreateFreeze(answer) : answer;
 }
@@ -210,11 +233,11 @@ void replaceBarrier(Builder& builder, const llvm::CallInst& call) {
 }
 
 // Null where the call is of something else.
-Value* answerFor(Builder& builder, const GpuKernel& kernel, const SubGroups& sub_groups,
+Value* answerFor(Builder& builder, Launch& launch, const SubGroups& sub_groups,
                  llvm::CallInst& call) {
   llvm::StringRef name = call.getCalledFunction()->getName();
-  if (name.consume_front(narrow_query)) return answerHalf(builder, kernel, call, name);
-  Place place(builder, kernel);
+  if (name.consume_front(narrow_query)) return answerHalf(builder, launch, call, name);
+  Place place(builder, launch);
   if (const auto* query = find(dimension_queries, name))
     return answerDimension(builder, place, call, *query);
   if (const auto* query = find(plain_queries, name)) return (place.*query->answer)();
@@ -275,6 +298,7 @@ void relax(llvm::Instruction& instruction) {
 }  // namespace
 
 void lowerGpuWorkItems(const GpuKernel& kernel, const SubGroups& sub_groups) {
+  Launch launch(kernel);
   for (llvm::Instruction& instruction :
        llvm::make_early_inc_range(llvm::instructions(*kernel.function))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -284,7 +308,7 @@ void lowerGpuWorkItems(const GpuKernel& kernel, const SubGroups& sub_groups) {
     if (isBarrier(*call->getCalledFunction())) {
       replaceBarrier(builder, *call);
     } else {
-      Value* answer = answerFor(builder, kernel, sub_groups, *call);
+      Value* answer = answerFor(builder, launch, sub_groups, *call);
       if (!answer) continue;
       call->replaceAllUsesWith(answer);
     }

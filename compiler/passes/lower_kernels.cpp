@@ -181,8 +181,7 @@ llvm::Error verify(llvm::Module& module) {
 
 llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
                          std::vector<KernelInfo>& kernels, const LoweringOptions& options) {
-  llvm::Expected<std::vector<Function*>> functions =
-      prepareModule(module, machine, Askers::may_stay);
+  llvm::Expected<std::vector<Function*>> functions = prepareModule(module, machine);
   if (!functions) return functions.takeError();
   for (Function* kernel : *functions) {
     auto info =

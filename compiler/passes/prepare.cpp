@@ -201,8 +201,7 @@ uint64_t allocaBytes(const Function& function) {
   return bytes;
 }
 
-llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::TargetMachine& machine,
-                                                     Askers askers) {
+llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::TargetMachine& machine) {
   std::vector<Function*> kernels;
   for (Function& function : module)
     if (!function.isDeclaration() && function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL)
@@ -214,7 +213,7 @@ llvm::Expected<std::vector<Function*>> prepareModule(Module& module, llvm::Targe
   renameLibraryNames(module, machine);
   markBarriers(module);
   expandLocalVariableUses(module);
-  if (askers == Askers::may_stay) hoistQueries(module, findLaneFunctions(module));
+  hoistQueries(module, findLaneFunctions(module));
   const LaneFunctions lane_functions = findLaneFunctions(module);
   if (llvm::Error error = checkRecursion(module, lane_functions)) return error;
   inlineLaneFunctions(module, machine, lane_functions);

@@ -14,13 +14,9 @@ namespace weft::compiler {
 // Private arrays beyond this many bytes per work-item are kept off the stack.
 inline constexpr uint64_t max_stack_bytes_per_lane = 8192;
 
-// Functions that ask for ids and are called often (hoisted_queries.h).
-enum class Askers : uint8_t { become_part_of_kernels, may_stay };
-
 // Returns the kernels, in module order.
-llvm::Expected<std::vector<llvm::Function*>> prepareModule(
-    llvm::Module& module, llvm::TargetMachine& machine,
-    Askers askers = Askers::become_part_of_kernels);
+llvm::Expected<std::vector<llvm::Function*>> prepareModule(llvm::Module& module,
+                                                           llvm::TargetMachine& machine);
 
 // Bytes of all allocas of `function`.
 uint64_t allocaBytes(const llvm::Function& function);

@@ -134,7 +134,9 @@ bool isWorkItemQuery(const llvm::Function& function) {
 }
 
 bool asksAboutWorkItem(const llvm::Function& function) {
-  return function.isDeclaration() && findQuery(function.getName()) != nullptr;
+  llvm::StringRef name = function.getName();
+  name.consume_front(narrow_query);
+  return function.isDeclaration() && findQuery(name) != nullptr;
 }
 
 bool isBarrier(const llvm::Function& function) {

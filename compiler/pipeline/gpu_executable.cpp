@@ -43,6 +43,7 @@
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/blocks.h"
 #include "compiler/passes/kernel_body.h"
+#include "compiler/passes/loop_rotation.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/work_items.h"
 #include "compiler/pipeline/constructors.h"
@@ -192,6 +193,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
     manager.addPass(llvm::ScalarizerPass());
     manager.addPass(llvm::InstCombinePass());
   };
+  if (fully) rotateManyLoops(analyses.builder);
   const bool unrolls = fully && machine.getTargetTriple().isNVPTX();
   analyses.builder.registerVectorizerStartEPCallback(
       [=](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {

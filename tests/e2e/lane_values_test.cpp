@@ -263,5 +263,40 @@ TEST_F(LaneValues, IndicesThatBecomePositiveWithinARow) {
         cl_long{50});
 }
 
+TEST_F(LaneValues, AskedForByFunctionsThatStay) {
+  constexpr cl_int calls = 400;
+  std::string source = R"(
+    __attribute__((noinline)) int mixed(int x) {
+      const int group = get_group_id(0), item = get_local_id(0), width = get_local_size(0);
+      for (int i = 0; i <= item % 3; ++i) {
+        x = x * 5 + group * width + i;
+        x ^= (x >> 7 & 0xff) + (int)get_global_id(0) % 13;
+        if (x & 1) x += (item ^ i) * 3 - group;
+        else x -= width + (int)get_num_groups(0);
+      }
+      return x & 0xffff;
+    }
+    kernel void k(global int* out) {
+      int x = get_global_size(0);)";
+  for (cl_int i = 0; i < calls; ++i) source += "\nx = mixed(x + " + std::to_string(i) + ");";
+  const OwnedKernel k = kernelOf(source + "\nout[get_global_id(0)] = x; }");
+  for (const cl_int size : {64, 16}) {
+    const auto mixed = [&](cl_int x, cl_int id) {
+      const cl_int group = id / size, item = id % size;
+      for (cl_int i = 0; i <= item % 3; ++i) {
+        x = x * 5 + group * size + i;
+        x ^= (x >> 7 & 0xff) + id % 13;
+        x = (x & 1) != 0 ? x + (item ^ i) * 3 - group : x - size - cl_int{count} / size;
+      }
+      return x & 0xffff;
+    };
+    expect(k, {static_cast<size_t>(size)}, [&](cl_int id) {
+      cl_int x = count;
+      for (cl_int i = 0; i < calls; ++i) x = mixed(x + i, id);
+      return x;
+    });
+  }
+}
+
 }  // namespace
 }  // namespace weft::e2e
