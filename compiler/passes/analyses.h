@@ -4,6 +4,8 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/passes/space_aliases.h"
+
 namespace weft::compiler {
 
 // The machine for passes over a module whose address spaces are still SPIR's: none where the target
@@ -29,6 +31,12 @@ struct Analyses {
   explicit Analyses(llvm::TargetMachine* machine, const llvm::PipelineTuningOptions& tuning = {},
                     llvm::PassInstrumentationCallbacks* callbacks = nullptr)
       : builder(machine, tuning, std::nullopt, callbacks) {
+    functions.registerPass([] { return SpaceAliases(); });
+    functions.registerPass([this] {
+      llvm::AAManager aliases = builder.buildDefaultAAPipeline();
+      aliases.registerFunctionAnalysis<SpaceAliases>();
+      return aliases;
+    });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);
