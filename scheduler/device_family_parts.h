@@ -47,7 +47,9 @@ class DeviceFamily::OwnMemory final : public Object {
     reap(this, [](Object* object) {
       auto* const self = static_cast<OwnMemory*>(object);
       self->memory_ = nullptr;
-      State::of(*self->context_).memoryTraffic().leave();
+      MemoryTraffic& traffic = State::of(*self->context_).memoryTraffic();
+      traffic.noteRelease();
+      traffic.leave();
       delete self;
     });
   }

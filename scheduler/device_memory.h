@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/ports/capabilities.h"
@@ -58,6 +59,10 @@ class MemoryTraffic {
   bool busy() const noexcept { return threads_.load(std::memory_order_acquire) > 0; }
   // How often one has left.
   uint64_t departures() const noexcept { return departures_.load(std::memory_order_acquire); }
+  // One that has given memory back says so before it leaves. How often one did: who found too
+  // little before that may find enough now, though nobody is there to be waited for.
+  void noteRelease() noexcept { releases_.fetch_add(1, std::memory_order_acq_rel); }
+  uint64_t releases() const noexcept { return releases_.load(std::memory_order_acquire); }
   // Until one has entered or left, if there are any. The caller is none of them.
   void waitForOthers() const noexcept {
     if (const uint32_t seen = threads_.load(std::memory_order_acquire))
@@ -66,18 +71,21 @@ class MemoryTraffic {
 
  private:
   std::atomic<uint32_t> threads_{0};
-  std::atomic<uint64_t> departures_{0};
+  std::atomic<uint64_t> departures_{0}, releases_{0};
 };
 
 class MemoryTraffic::Visit {
  public:
-  explicit Visit(MemoryTraffic& traffic) noexcept : traffic_(traffic) { traffic_.enter(); }
-  ~Visit() { traffic_.leave(); }
+  explicit Visit(MemoryTraffic& traffic) noexcept : traffic_(&traffic) { traffic.enter(); }
+  Visit(Visit&& other) noexcept : traffic_(std::exchange(other.traffic_, nullptr)) {}
+  ~Visit() {
+    if (traffic_) traffic_->leave();
+  }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
  private:
-  MemoryTraffic& traffic_;
+  MemoryTraffic* traffic_;
 };
 
 }  // namespace weft

@@ -51,7 +51,9 @@ Residency::~Residency() {
     for (const Ref<Buffer>& spare : spares_)
       if (spare) state_.spareBytes() -= spare->size();
   }
-  if (ending_) state_.memoryTraffic().leave();
+  if (!ending_) return;
+  state_.memoryTraffic().noteRelease();
+  state_.memoryTraffic().leave();
 }
 
 void Residency::endsMemory() noexcept {

@@ -267,7 +267,7 @@ class Resolver {
   void endAllocating();
   Admission allocate();
   // The device had less memory than its limit promised.
-  Admission makeRoomAfter(const Error& failure);
+  Admission makeRoomAfter(const Error& failure, uint64_t releases);
 
   // Brings what is scattered over the spaces to the command's, where the map has become too fine.
   void gather(MemObject& object);

@@ -6,6 +6,7 @@
 // take a while and happen without the lock. Commands that find too little meanwhile wait for the
 // threads that are at it, not for their commands: those may turn out to wait, too.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/reaper.h"
@@ -46,17 +47,17 @@ bool isMissed(const Residency& residency, port::MemorySpace space,
 }
 
 struct Room {
-  std::shared_ptr<void> reserved;  // null when there is not enough
-  bool released = false;           // something went for it
+  std::shared_ptr<void> reserved;             // null when there is not enough
+  std::optional<MemoryTraffic::Visit> visit;  // where that was reserved or something went for it
 };
 
 // Room for `bytes` within the limit, for which what is idle goes, of so many bytes `at_least` if
 // there are. Of what somebody would miss nothing goes: the caller cannot wait for it to be written
 // back.
 Room takeRoom(State& state, port::MemorySpace space, uint64_t bytes, uint64_t at_least) {
-  Taken taken;
-  std::vector<Ref<MemObject>> dirty;
   Room room;
+  std::vector<Ref<MemObject>> dirty;
+  Taken taken;
   {
     const auto tickets = state.tickets().lock();
     DeviceMemory& memory = *tickets->memoryIn(space);
@@ -72,22 +73,21 @@ Room takeRoom(State& state, port::MemorySpace space, uint64_t bytes, uint64_t at
     if (free < shortage || (at_least > 0 && free == 0)) return room;
     for (Residency* residency : idle) takeFrom(state, memory, *residency, taken);
     if (memory.shortage(bytes) == 0) room.reserved = memory.reserve(bytes);
-    room.released = !taken.empty();
-    if (room.released) state.memoryTraffic().enter();
+    if (room.reserved || !taken.empty()) room.visit.emplace(state.memoryTraffic());
   }
-  if (!room.released) return room;
+  if (taken.empty()) return room;
   taken.clear();
-  state.memoryTraffic().leave();
+  state.memoryTraffic().noteRelease();
   return room;
 }
 
 // False when the device has less memory than its limit promised.
 bool isAllocated(const RoomUser& allocate, std::shared_ptr<void> room, MemoryTraffic& traffic) {
-  const MemoryTraffic::Visit visit(traffic);
   try {
     allocate(std::move(room));
     return true;
   } catch (const Error& failure) {
+    traffic.noteRelease();
     if (failure.code() != CL_MEM_OBJECT_ALLOCATION_FAILURE) throw;
     return false;
   }
@@ -105,7 +105,8 @@ void allocateIn(const Context& context, const Device& device, size_t bytes,
     Room room = takeRoom(state, device.capabilities().memory_space, bytes, at_least);
     const bool has_room = room.reserved != nullptr;
     if (has_room && isAllocated(allocate, std::move(room.reserved), traffic)) return;
-    departures += room.released + has_room;  // this thread's
+    departures += room.visit.has_value();  // this thread's
+    room.visit.reset();
     const bool others = traffic.busy();
     const bool changed = others || traffic.departures() != departures;
     // What ended is given back by another thread, of which its traffic may not tell yet.
@@ -154,8 +155,15 @@ Resolver::Admission Resolver::makeRoom(State::Tickets& tickets, uint64_t least) 
     all += residency.storage().size();
     if (memory && !memory->has(residency)) more += residency.storage().size();
   }
-  require(!memory || all + memory->reserved() <= memory->limit(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
-          "the command's memory objects are larger than the device's memory");
+  const MemoryTraffic& traffic = State::of(context_).memoryTraffic();
+  const uint64_t releases = traffic.releases();
+  const auto othersMayRelease = [&] { return traffic.busy() || traffic.releases() != releases; };
+  if (memory && all + memory->reserved() > memory->limit()) {
+    // What is reserved may be so for a moment only.
+    require(all <= memory->limit() && othersMayRelease(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
+            "the command's memory objects are larger than the device's memory");
+    return Admission::needs_others;
+  }
   beginAllocating();
   if (!memory) return Admission::needs_memory;  // the host's
   const uint64_t bytes = std::max(memory->shortage(more), least);
@@ -170,8 +178,7 @@ Resolver::Admission Resolver::makeRoom(State::Tickets& tickets, uint64_t least) 
   std::vector<Event*> users;
   for (const Residency* residency : memory->leastRecentlyUsedFirst()) residency->usedBy(users);
   if (waitForAll(users)) return Admission::waits;
-  require(State::of(context_).memoryTraffic().busy(), CL_MEM_OBJECT_ALLOCATION_FAILURE,
-          "the device's memory is full");
+  require(othersMayRelease(), CL_MEM_OBJECT_ALLOCATION_FAILURE, "the device's memory is full");
   return Admission::needs_others;
 }
 
@@ -204,7 +211,9 @@ void Resolver::releaseEvicted() noexcept {
   dirty_.clear();
   if (evicted_.empty()) return;
   evicted_.clear();
-  State::of(context_).memoryTraffic().leave();
+  MemoryTraffic& traffic = State::of(context_).memoryTraffic();
+  traffic.noteRelease();
+  traffic.leave();
 }
 
 void Resolver::beginAllocating() {
@@ -219,15 +228,17 @@ void Resolver::endAllocating() {
 
 Resolver::Admission Resolver::allocate() {
   step::point();
+  const uint64_t releases = State::of(context_).memoryTraffic().releases();
   try {
     for (MemObject* object : missing_) object->storage().in(space_);
     return Admission::needs_memory;  // and has it: it can be tried again
   } catch (const Error& failure) {
-    return makeRoomAfter(failure);
+    return makeRoomAfter(failure, releases);
   }
 }
 
-Resolver::Admission Resolver::makeRoomAfter(const Error& failure) {
+// `releases`: of before it was tried.
+Resolver::Admission Resolver::makeRoomAfter(const Error& failure, uint64_t releases) {
   const step::Quiet quiet;
   const auto tickets = State::of(context_).tickets().lock();
   endAllocating();
@@ -237,7 +248,8 @@ Resolver::Admission Resolver::makeRoomAfter(const Error& failure) {
   for (MemObject* object : missing_)
     if (!object->storage().find(space_)) memory->remove(Residency::of(*object));
   if (command_.prefetchesFor()) return Admission::declined;
-  if (State::of(context_).memoryTraffic().busy()) return Admission::needs_others;
+  const MemoryTraffic& traffic = State::of(context_).memoryTraffic();
+  if (traffic.busy() || traffic.releases() != releases) return Admission::needs_others;
   try {
     return makeRoom(*tickets, 1);
   } catch (const Error&) {

@@ -198,6 +198,23 @@ TEST_F(EvictionTest, AFailedAllocationEvictsAndIsTriedAgain) {
   EXPECT_EQ(contents(*a), std::vector<char>(size, 2));
 }
 
+// An object's end gives memory back after the allocation failed and before anything else is tried.
+TEST_F(EvictionTest, WhatWasGivenBackMeanwhileIsEnough) {
+  start(8);
+  const auto a = platform->buffer(size), b = platform->buffer(size);
+  auto gone = platform->buffer(size);
+  for (const auto& buffer : {a, gone}) fill(*queue, *buffer, 1)->wait();
+  EXPECT_EQ(enqueueMarker(*queue, {})->wait(), CL_COMPLETE);
+  platform->fake(0).whileAllocating([&] {
+    if (!gone) return;
+    std::thread([&] { gone = nullptr; }).join();
+    throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "too early");
+  });
+  EXPECT_EQ(copy(*queue, *a, *b)->wait(), CL_COMPLETE);
+  platform->fake(0).whileAllocating(nullptr);
+  EXPECT_EQ(contents(*b), std::vector<char>(size, 1));
+}
+
 // What is allocated beside memory objects: idle ones make room for it.
 class RoomTest : public EvictionTest {
  protected:
@@ -283,6 +300,21 @@ TEST_F(RoomTest, ACommandThatItLeavesNoRoomFailsAtOnce) {
   EXPECT_EQ(numbers().evictions, 0u);
   taken.clear();
   EXPECT_EQ(copy(*queue, *idle, *b)->wait(), CL_COMPLETE);
+}
+
+TEST_F(RoomTest, ACommandWaitsForWhatIsReservedInVain) {
+  start(3);
+  const auto a = platform->buffer(size), b = platform->buffer(size);
+  std::promise<Ref<Event>> copying;
+  std::thread copies;
+  const auto fails = [&](const std::shared_ptr<void>&) {
+    if (!copies.joinable()) copies = std::thread([&] { copying.set_value(copy(*queue, *a, *b)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    throw Error(CL_MEM_OBJECT_ALLOCATION_FAILURE, "less than promised");
+  };
+  EXPECT_THROW(allocateIn(platform->context(), platform->device(0), 2 * size, fails), Error);
+  copies.join();
+  EXPECT_EQ(copying.get_future().get()->wait(), CL_COMPLETE);
 }
 
 }  // namespace
