@@ -7,6 +7,7 @@ typedef struct {
   uint reserved;
   ulong global_offset[3], global_size[3], local_size[3], group_count[3];
   ulong services;
+  ushort joined[3];
 } Record;
 
 typedef struct {

@@ -1,8 +1,11 @@
 // Modules and launches.
+#include <cstddef>
+
 #include "backends/common/grid.h"
 #include "core/error.h"
 #include "core/ports/native_images.h"
 #include "tests/backends/hip/hip_test.h"
+#include "tests/support/test_image.h"
 
 namespace weft::test {
 namespace {
@@ -104,6 +107,19 @@ TEST_P(LaunchTest, ImagesAreTakenWithTwinsAndWithout) {
   KernelInfo& kernel = image.kernels.back();
   kernel.native.symbol = uses_twins ? kernel.symbol : "absent";
   EXPECT_NE(device->load(image), nullptr);
+}
+
+// Kernels written by hand declare the launch, too, and GPUs that would notice are rare. Both
+// images' kernels are of tests/support/nvptx_launch.h.
+TEST(TestKernels, DeclareTheLaunchAsItIs) {
+  const port::Target target{port::TargetKind::nvptx, "sm_90", ""};
+  const std::string declared =
+      ".align 8 .b8 add_one_param_1[" + std::to_string(offsetof(port::GpuLaunch, journal)) + "]";
+  for (const Image& image : {gpuImage(target), testImage(target)}) {
+    const std::string text(reinterpret_cast<const char*>(image.payload.data()),
+                           image.payload.size());
+    EXPECT_NE(text.find(declared), std::string::npos) << declared;
+  }
 }
 
 TEST(Grid, CoversABoxOnceWithinTheLimits) {
