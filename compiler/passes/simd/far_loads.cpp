@@ -134,7 +134,8 @@ bool waitsForTurns(const llvm::Loop& loop, const LaneShapes& shapes) {
 std::optional<unsigned> registersFor(const Instruction& instruction, const LaneShapes& shapes,
                                      bool masked) {
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-    if (!isFloatPart(instruction) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
+    if (!isFloatPart(instruction) && !laneMark(instruction) &&
+        !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
       return std::nullopt;
     return 0;
   }

@@ -9,6 +9,7 @@
 
 #include "compiler/passes/regions.h"
 #include "compiler/passes/simd/lane_arrays.h"
+#include "compiler/passes/simd/lane_marks.h"
 #include "core/ports/capabilities.h"
 
 namespace weft::compiler {
@@ -153,6 +154,8 @@ LaneShape LaneShapes::transfer(const Instruction& instruction) const {
 }
 
 LaneShape LaneShapes::ofCall(const llvm::CallBase& call) const {
+  if (const auto mark = laneMark(call))
+    return mark == LaneMark::neighbour ? linearShape(1) : uniform_shape;
   if (!isOncePerVector(call)) return varying_shape;
   LaneShape result = uniform_shape;
   for (const Value* argument : call.args()) {

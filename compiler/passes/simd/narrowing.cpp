@@ -84,6 +84,22 @@ void narrow(llvm::PHINode& phi) {
   }
 }
 
+// The number times a power of two, which stands for `product`: in addresses as the index of
+// elements of so many bytes.
+Value* scaled(llvm::Instruction& product, Value* number, uint64_t power) {
+  for (llvm::User* user : llvm::make_early_inc_range(product.users())) {
+    auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(user);
+    if (!element || !element->getSourceElementType()->isIntegerTy(8) ||
+        element->getNumIndices() != 1 || element->getType()->isVectorTy())
+      continue;
+    element->setSourceElementType(
+        llvm::ArrayType::get(element->getSourceElementType(), uint64_t{1} << power));
+    element->setOperand(1, number);
+  }
+  llvm::IRBuilder<> builder(&product);
+  return builder.CreateShl(number, power, "", /*HasNUW=*/false, /*HasNSW=*/true);
+}
+
 }  // namespace
 
 void narrowTruncated(llvm::Function& lane) {
@@ -102,6 +118,29 @@ void narrowTruncated(llvm::Function& lane) {
   for (llvm::Instruction& instruction : llvm::instructions(lane))
     if (llvm::isInstructionTriviallyDead(&instruction)) dead.push_back(&instruction);
   llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
+}
+
+bool restoreExtensions(llvm::Function& lane, const LaneShapes& shapes) {
+  llvm::SmallVector<llvm::Instruction*> found;
+  uint64_t back = 0;
+  const auto extension = [&](Value*& whole) {
+    return m_AShr(m_Shl(m_Value(whole), m_SpecificInt(32)), m_ConstantInt(back));
+  };
+  Value* whole = nullptr;
+  for (llvm::Instruction& instruction : llvm::instructions(lane))
+    if (instruction.getType()->isIntegerTy(64) && shapes.isVarying(&instruction) &&
+        match(&instruction, extension(whole)) && back <= 32 && back >= 24)
+      found.push_back(&instruction);
+  for (llvm::Instruction* shifted : found) {
+    match(shifted, extension(whole));
+    llvm::IRBuilder<> builder(shifted);
+    Value* number =
+        builder.CreateSExt(builder.CreateTrunc(whole, builder.getInt32Ty()), shifted->getType());
+    if (back < 32) number = scaled(*shifted, number, 32 - back);
+    shifted->replaceAllUsesWith(number);
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(shifted);
+  }
+  return !found.empty();
 }
 
 void narrowSums(llvm::Function& lane) {

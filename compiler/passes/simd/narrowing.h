@@ -5,9 +5,15 @@
 
 #include <llvm/IR/Function.h>
 
+#include "compiler/passes/simd/lane_shapes.h"
+
 namespace weft::compiler {
 
 void narrowTruncated(llvm::Function& lane);
+
+// Numbers whose lower halves are extended by shifts, as extensions of halves, which neighbours are
+// recognised by; false if there are none. `shapes` does not hold any more if there are.
+bool restoreExtensions(llvm::Function& lane, const LaneShapes& shapes);
 
 // Sums of 64 bits of which nobody wants but 32, from halves. So LLVM's vectoriser counts lanes in
 // 32 bits.

@@ -64,10 +64,10 @@ void findTerms(const Value* number, const LaneShapes& shapes,
 
 // An id times a number that only the program knows, and more that differs between lanes: as of a
 // diagonal, x * width + d - x, whose lanes would be neighbours where the width is 2.
-bool isSkew(const Value* index, const LaneShapes& shapes) {
+bool isSkew(const Value* index, const LaneShapes& shapes, size_t most_terms = 1) {
   llvm::SmallVector<const Instruction*> terms;
   findTerms(index, shapes, terms);
-  return terms.size() > 1 && llvm::any_of(terms, [&](const Instruction* term) {
+  return terms.size() > most_terms && llvm::any_of(terms, [&](const Instruction* term) {
            return term && term->getOpcode() == Instruction::Mul &&
                   llvm::any_of(term->operands(), [&](const Value* factor) {
                     return !llvm::isa<llvm::Constant>(factor) && shapes.isUniform(factor);
@@ -122,6 +122,10 @@ NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& 
     return result;
   result.index = index;
   return result;
+}
+
+bool mayBeNeighbours(const Value* number, const LaneShapes& shapes) {
+  return shapes.isVarying(number) && isMadeOfIds(number, shapes) && !isSkew(number, shapes, 0);
 }
 
 Value* withoutUniformTerms(Value* number, const LaneShapes& shapes,

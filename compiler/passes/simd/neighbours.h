@@ -18,6 +18,9 @@ struct NeighbourIndex {
 // The one varying index of the address `pointer`, whose elements are `bytes` apart.
 NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
 
+// Is it made of ids by arithmetic alone, so that the lanes' numbers may well follow each other?
+bool mayBeNeighbours(const llvm::Value* number, const LaneShapes& shapes);
+
 // A number without what is added to it that is the same for all lanes, each of which goes to
 // `uniform`: with its sign.
 struct UniformTerm {

@@ -15,6 +15,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/lane_marks.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/neighbours.h"
 
@@ -149,7 +150,7 @@ class VectorBody {
     Value* first;
     Value* follow;
   };
-  Sequence sequence(Value* number);
+  Sequence sequence(Value* number, int64_t stride);
   Parts eitherWay(const Access& access, llvm::function_ref<Parts(Value*)> together,
                   llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);
@@ -163,6 +164,7 @@ class VectorBody {
 
   // vector_calls.cpp
   void emitCall(llvm::CallBase& call);
+  void emitMark(llvm::Instruction& call, LaneMark mark);
   bool emitIntrinsic(llvm::CallBase& call);
   bool emitVariant(llvm::CallBase& call);
   bool emitPixels(llvm::CallBase& call);

@@ -31,6 +31,14 @@ void VectorBody::emitCall(llvm::CallBase& call) {
   }
 }
 
+void VectorBody::emitMark(llvm::Instruction& call, LaneMark mark) {
+  Value* number = call.getOperand(0);
+  const bool same = mark == LaneMark::are_same || mark == LaneMark::first;
+  const Sequence lanes = sequence(number, same ? 0 : 1);
+  const bool asks = mark == LaneMark::are_same || mark == LaneMark::are_neighbours;
+  setScalar(call, asks ? lanes.follow : lanes.first);
+}
+
 bool VectorBody::emitIntrinsic(llvm::CallBase& call) {
   const llvm::Intrinsic::ID id = call.getIntrinsicID();
   if (!llvm::isTriviallyVectorizable(id)) return false;

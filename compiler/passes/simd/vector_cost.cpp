@@ -90,6 +90,7 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     return {1.0 * width, accessCost(instruction, shapes, width)};
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (isFloatPart(instruction)) return {float_part * width, 1.5};
+    if (laneMark(instruction)) return {0, 4};
     if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) {
       const VectorCost cost = elementwise(call->getType(), width);
       return {cost.lanes, cost.vectors * 1.5};
@@ -197,7 +198,7 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
   });
   if (broadcast > most_broadcast) return true;
   return llvm::any_of(llvm::instructions(lane), [&](const Instruction& instruction) {
-    if (isFloatPart(instruction)) return true;
+    if (isFloatPart(instruction) || laneMark(instruction)) return true;
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
       return !llvm::isa<llvm::IntrinsicInst>(call) && llvm::VFDatabase::getMappings(*call).empty();
     if (!llvm::getLoadStorePointerOperand(&instruction))

@@ -6,6 +6,7 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include "compiler/passes/simd/lane_arrays.h"
+#include "compiler/passes/simd/lane_marks.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -42,6 +43,7 @@ Value* uniformDivisor(const Instruction& instruction, const LaneShapes& shapes) 
 }
 
 void VectorBody::emit(Instruction& instruction) {
+  if (const auto mark = laneMark(instruction)) return emitMark(instruction, *mark);
   if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
     return emitVariable(*variable);
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return emitStore(*store);

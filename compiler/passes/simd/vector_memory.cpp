@@ -310,16 +310,16 @@ Value* VectorBody::fitsExtended(const NeighbourIndex& index, Value* first) {
   return builder_.CreateICmpULE(first, builder_.getInt(llvm::APInt::getMaxValue(bits) - steps));
 }
 
-// The first lane's number, and whether the lanes that run have those that follow it. Where a lane
-// does not run its number may be poison: one freeze serves both.
-VectorBody::Sequence VectorBody::sequence(Value* number) {
+// The first lane's number, and whether the lanes that run have those that follow it by the stride.
+// Where a lane does not run its number may be poison: one freeze serves both.
+VectorBody::Sequence VectorBody::sequence(Value* number, int64_t stride) {
   const unsigned width = options_.width;
   llvm::SmallVector<UniformTerm, 2> same_for_all;
   Value* all = wide(withoutUniformTerms(number, shapes_, same_for_all));
   if (mask_) all = builder_.CreateFreeze(all);
   Value* first = builder_.CreateExtractElement(all, uint64_t{0});
   Value* expected =
-      builder_.CreateAdd(builder_.CreateVectorSplat(width, first), iota(first->getType(), 1));
+      builder_.CreateAdd(builder_.CreateVectorSplat(width, first), iota(first->getType(), stride));
   Value* same = builder_.CreateICmpEQ(all, expected);
   if (mask_) same = builder_.CreateOr(same, builder_.CreateNot(mask_));
   Value* follow = builder_.CreateICmpEQ(builder_.CreateBitCast(same, builder_.getIntNTy(width)),
@@ -344,7 +344,7 @@ VectorBody::Parts VectorBody::eitherWay(const Access& access,
     if (mask_) first = builder_.CreateFreeze(first);
     neighbours = fitsExtended(index, first);
   } else {
-    const Sequence lanes = sequence(index.index);
+    const Sequence lanes = sequence(index.index, 1);
     first = lanes.first;
     neighbours = builder_.CreateAnd(lanes.follow, fitsExtended(index, first));
   }

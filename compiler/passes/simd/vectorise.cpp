@@ -9,23 +9,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
-#include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/IndVarSimplify.h>
-#include <llvm/Transforms/Scalar/LICM.h>
-#include <llvm/Transforms/Scalar/LoopPassManager.h>
-#include <llvm/Transforms/Scalar/LoopRotation.h>
-#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
-#include <llvm/Transforms/Scalar/SROA.h>
-#include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
-#include <llvm/Transforms/Utils/LCSSA.h>
-#include <llvm/Transforms/Utils/LoopSimplify.h>
-#include <llvm/Transforms/Utils/LowerSwitch.h>
-#include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 
-#include "compiler/passes/analyses.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/bounds.h"
@@ -39,6 +24,8 @@
 #include "compiler/passes/simd/loop_rows.h"
 #include "compiler/passes/simd/narrowing.h"
 #include "compiler/passes/simd/row_blocks.h"
+#include "compiler/passes/simd/simplify_lane.h"
+#include "compiler/passes/simd/step_counters.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -116,73 +103,6 @@ size_t size(Function& lane) {
   for (const Instruction& instruction : llvm::instructions(lane))
     sum += std::max(1u, partCount(instruction.getType()));
   return sum;
-}
-
-// Inlines what the code of a lane calls, so that it becomes code of several; parts of floats only
-// where vectors have no instruction for them.
-bool inlineCalls(Function& lane, bool has_parts) {
-  bool any = false;
-  llvm::SmallVector<llvm::CallInst*> calls;
-  do {
-    calls.clear();
-    for (Instruction& instruction : llvm::instructions(lane)) {
-      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-      Function* callee = call ? call->getCalledFunction() : nullptr;
-      if (callee && !callee->isDeclaration() && callee != &lane &&
-          (isFloatPart(*call) ? !has_parts : !callee->hasFnAttribute(llvm::Attribute::NoInline)))
-        calls.push_back(call);
-    }
-    for (llvm::CallInst* call : calls) {
-      if (lane.getInstructionCount() > most_instructions) return any;
-      llvm::InlineFunctionInfo info;
-      any |= llvm::InlineFunction(*call, info).isSuccess();
-    }
-  } while (!calls.empty() && lane.getInstructionCount() <= most_instructions);
-  return any;
-}
-
-void addCleaning(llvm::FunctionPassManager& pipeline) {
-  pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  pipeline.addPass(llvm::EarlyCSEPass());
-  pipeline.addPass(llvm::SimplifyCFGPass());
-  pipeline.addPass(llvm::InstCombinePass());
-}
-
-// Without short loops the elements of private arrays become variables.
-void addUnrolling(llvm::FunctionPassManager& pipeline) {
-  pipeline.addPass(llvm::LoopSimplifyPass());
-  pipeline.addPass(llvm::LCSSAPass());
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LoopRotatePass());
-  loops.addPass(llvm::IndVarSimplifyPass());
-  loops.addPass(llvm::LoopFullUnrollPass());
-  pipeline.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
-  addCleaning(pipeline);
-}
-
-// Brings the code of a lane into the form that VectorBody wants.
-void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
-  Analyses analyses(machine);
-  llvm::FunctionPassManager pipeline;
-  if (clean) addCleaning(pipeline);
-  if (hasShortLoop(lane)) addUnrolling(pipeline);
-  pipeline.addPass(llvm::LowerSwitchPass());
-  pipeline.addPass(llvm::UnifyFunctionExitNodesPass());
-  pipeline.addPass(llvm::LoopSimplifyPass());
-  pipeline.addPass(llvm::LCSSAPass());
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LoopRotatePass());
-  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  pipeline.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  llvm::LoopPassManager counters;
-  counters.addPass(llvm::IndVarSimplifyPass());
-  pipeline.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(counters)));
-  pipeline.addPass(llvm::EarlyCSEPass());
-  pipeline.addPass(llvm::LoopSimplifyPass());
-  pipeline.addPass(llvm::LCSSAPass());
-  pipeline.run(lane, analyses.functions);
-  llvm::EliminateUnreachableBlocks(lane);
-  narrowTruncated(lane);
 }
 
 // The code of a lane, or of joint ones, and what is known of it.
@@ -266,9 +186,17 @@ class RegionVectoriser {
     lane_->eraseFromParent();
   }
 
-  // Changes what lanes load one by one from places far from each other.
+  // LLVM's vectoriser sees itself what is extended.
+  bool isOurs(const LaneCode& code) const {
+    return mode_ == Vectorising::always || code.levels().levels().size() > 1 ||
+           isBeyondLoopVectoriser(*lane_, code.levels(), code.shapes(), slowMasks());
+  }
+
+  // Changes what hides neighbours, and what lanes load one by one from places far from each other.
   void loadByRows(std::optional<LaneCode>& code) {
     const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
+    while (code->valid() && countStepsApart(*lane_, code->shapes())) again();
+    if (code->valid() && isOurs(*code) && restoreExtensions(*lane_, code->shapes())) again();
     if (code->valid() && code->levels().levels().size() > 1 &&
         loadLoopsByRows(*lane_, code->shapes(), code->levels(), machine_, width()))
       again();

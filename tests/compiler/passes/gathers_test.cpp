@@ -84,6 +84,19 @@ TEST(Gathers, RowsAreLoadedWhole) {
   EXPECT_FALSE(std::regex_search(two, std::regex("masked\\.gather\\.v\\d+f32"))) << two;
 }
 
+// The sum of two numbers of 64 bits as one of 32, which shifts extend again.
+TEST(Gathers, NotOfNarrowedSums) {
+  const char* const source = R"(
+    kernel void mean(global const float* in, global float* out, int n) {
+      const int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);
+      float sum = 0;
+      for (int i = 0; i < n; ++i) sum += in[(y + i) * w + x];
+      out[y * w + x] = sum;
+    })";
+  const std::string text = optimisedText(source, "mean", compiler::Vectorising::always);
+  EXPECT_TRUE(std::regex_search(text, std::regex("store <\\d+ x float>"))) << text;
+}
+
 // A loop of them has as many as the program: of many updates processors lose sight.
 TEST(Gathers, LoopsThatUpdateStayRolled) {
   const char* const source = R"(

@@ -1,0 +1,16 @@
+// What makes the code of a lane such that it can become code of several.
+#pragma once
+
+#include <llvm/IR/Function.h>
+#include <llvm/Target/TargetMachine.h>
+
+namespace weft::compiler {
+
+// Inlines what the code of a lane calls, so that it becomes code of several; parts of floats only
+// where vectors have no instruction for them. Returns whether there was anything.
+bool inlineCalls(llvm::Function& lane, bool has_parts);
+
+// Brings the code of a lane into the form that VectorBody wants.
+void simplifyLane(llvm::Function& lane, llvm::TargetMachine& machine, bool clean);
+
+}  // namespace weft::compiler

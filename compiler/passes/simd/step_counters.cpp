@@ -1,0 +1,242 @@
+#include "compiler/passes/simd/step_counters.h"
+
+#include <optional>
+
+#include <llvm/Analysis/InstructionSimplify.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "compiler/passes/simd/lane_marks.h"
+#include "compiler/passes/simd/neighbours.h"
+
+namespace weft::compiler {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::ICmpInst;
+using llvm::Instruction;
+using llvm::Loop;
+using llvm::PHINode;
+using llvm::Value;
+
+constexpr size_t longest_doubled = 400;  // instructions
+
+// A number that a loop counts in steps that are the same for all lanes.
+struct Counter {
+  PHINode* number;
+  llvm::BinaryOperator* next;  // number + step
+  Value* step;
+};
+
+Value* startOf(const PHINode& number, const Loop& loop) {
+  return number.getIncomingValueForBlock(loop.getLoopPreheader());
+}
+
+std::optional<Counter> counterOf(PHINode& phi, const Loop& loop, const LaneShapes& shapes) {
+  if (!phi.getType()->isIntegerTy()) return std::nullopt;
+  auto* next =
+      llvm::dyn_cast<llvm::BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+  if (!next || next->getOpcode() != Instruction::Add) return std::nullopt;
+  for (const unsigned operand : {0, 1})
+    if (Value* step = next->getOperand(1 - operand);
+        next->getOperand(operand) == &phi && shapes.isUniform(step) && loop.isLoopInvariant(step))
+      return Counter{&phi, next, step};
+  return std::nullopt;
+}
+
+// How lanes leave the loop, at the end of a turn: when what the counter becomes compares so with
+// the bound.
+struct End {
+  llvm::WeakVH test;
+  unsigned bound;  // operand
+};
+
+// Compared as numbers that are the further from the counter's start the more turns were taken, they
+// must not wrap.
+bool isExact(const Counter& counter, const ICmpInst& test) {
+  if (test.isEquality()) return true;
+  auto* step = llvm::dyn_cast<llvm::ConstantInt>(counter.step);
+  if (!step || step->getValue().getSignificantBits() + 4 > step->getBitWidth()) return false;
+  return test.isSigned() ? counter.next->hasNoSignedWrap()
+                         : counter.next->hasNoUnsignedWrap() && !step->isNegative();
+}
+
+std::optional<End> endOf(const Loop& loop, const Counter& counter, const LaneShapes& shapes) {
+  BasicBlock* latch = loop.getLoopLatch();
+  if (loop.getExitingBlock() != latch || !loop.isInnermost()) return std::nullopt;
+  auto* test = llvm::dyn_cast<ICmpInst>(
+      llvm::cast<llvm::BranchInst>(latch->getTerminator())->getCondition());
+  if (!test || !loop.contains(test)) return std::nullopt;
+  for (const unsigned bound : {0, 1}) {
+    Value* value = test->getOperand(bound);
+    if (test->getOperand(1 - bound) == counter.next && loop.isLoopInvariant(value) &&
+        mayBeNeighbours(value, shapes) && isExact(counter, *test))
+      return End{test, bound};
+  }
+  return std::nullopt;
+}
+
+// Other extensions of what the start extends become it, so that they are seen to be the same.
+void uniteExtensions(Value& start) {
+  auto* extended = llvm::dyn_cast<llvm::CastInst>(&start);
+  if (!extended || !llvm::isa<llvm::SExtInst, llvm::ZExtInst>(extended)) return;
+  Value& source = *extended->getOperand(0);
+  for (llvm::User* user : llvm::make_early_inc_range(source.users())) {
+    auto* other = llvm::dyn_cast<llvm::CastInst>(user);
+    if (!other || other == extended || other->getParent() != extended->getParent() ||
+        other->getType() != extended->getType() ||
+        !llvm::isa<llvm::SExtInst, llvm::ZExtInst>(other))
+      continue;
+    if (other->getOpcode() != extended->getOpcode() &&
+        !llvm::isKnownNonNegative(&source, extended->getDataLayout()))
+      continue;
+    if (other->comesBefore(extended)) extended->moveBefore(other);
+    extended->andIRFlags(other);
+    other->replaceAllUsesWith(extended);
+    other->eraseFromParent();
+  }
+}
+
+struct Counted {
+  Value* start;
+  Value* taken;  // steps, when a turn ends
+};
+
+Counted countApart(const Counter& counter, const Loop& loop) {
+  PHINode& number = *counter.number;
+  Value* start = startOf(number, loop);
+  uniteExtensions(*start);
+  llvm::IRBuilder<> builder(&number);
+  PHINode* steps = builder.CreatePHI(number.getType(), 2, "steps");
+  builder.SetInsertPoint(counter.next);
+  Value* taken = builder.CreateAdd(steps, counter.step);
+  steps->addIncoming(llvm::ConstantInt::get(number.getType(), 0), loop.getLoopPreheader());
+  steps->addIncoming(taken, loop.getLoopLatch());
+  builder.SetInsertPoint(loop.getHeader(), loop.getHeader()->getFirstInsertionPt());
+  Value* sum = builder.CreateAdd(start, steps);
+  // What was taken from the number may have been its start.
+  llvm::replaceAndRecursivelySimplify(&number, sum);
+  return {start, taken};
+}
+
+// The form of a loop for lanes that begin as neighbours and take as many turns.
+class Together {
+ public:
+  Together(Loop& loop, llvm::LoopInfo& loops, llvm::DominatorTree& tree)
+      : loop_(loop), loops_(loops), tree_(tree) {}
+
+  void add(const Counted& counted, const std::optional<End>& end) {
+    starts_.push_back(counted.start);
+    if (!end || test_) return;
+    test_ = llvm::dyn_cast_or_null<ICmpInst>(end->test);
+    bound_ = end->bound;
+    ends_ = counted;
+  }
+
+  void make() {
+    if (!test_ || size() > longest_doubled) return;
+    BasicBlock* before = loop_.getLoopPreheader();
+    llvm::IRBuilder<> builder(before->getTerminator());
+    Value* turns = builder.CreateSub(test_->getOperand(bound_), ends_.start);
+    Value* holds = createLaneMark(builder, LaneMark::are_same, turns);
+    llvm::SmallVector<Value*> neighbours;
+    for (Value* start : starts_) {
+      holds = builder.CreateAnd(holds, createLaneMark(builder, LaneMark::are_neighbours, start));
+      neighbours.push_back(createLaneMark(builder, LaneMark::neighbour, start));
+    }
+    turns = createLaneMark(builder, LaneMark::first, turns);
+    if (!test_->isEquality()) {
+      holds = builder.CreateAnd(holds, isSmall(builder, turns));
+      holds = builder.CreateAnd(
+          holds, isSmall(builder, createLaneMark(builder, LaneMark::first, ends_.start)));
+    }
+    llvm::ValueToValueMapTy map;
+    clone(holds, map);
+    for (BasicBlock* block : loop_.blocks())
+      for (Instruction& instruction : *llvm::cast<BasicBlock>(map[block]))
+        for (size_t i = 0; i < starts_.size(); ++i)
+          instruction.replaceUsesOfWith(starts_[i], neighbours[i]);
+    auto* test = llvm::cast<ICmpInst>(map[test_]);
+    builder.SetInsertPoint(test);
+    Value* operands[2];
+    operands[bound_] = turns;
+    operands[1 - bound_] = map[ends_.taken];
+    test->replaceAllUsesWith(builder.CreateICmp(test->getPredicate(), operands[0], operands[1]));
+    test->eraseFromParent();
+  }
+
+ private:
+  size_t size() const {
+    size_t sum = 0;
+    for (const BasicBlock* block : loop_.blocks()) sum += block->size();
+    return sum;
+  }
+
+  // So small that sums of some of them do not wrap.
+  Value* isSmall(llvm::IRBuilder<>& builder, Value* number) const {
+    const unsigned bits = number->getType()->getIntegerBitWidth();
+    llvm::Constant* limit =
+        llvm::ConstantInt::get(number->getType(), llvm::APInt::getOneBitSet(bits, bits - 3));
+    if (test_->isUnsigned()) return builder.CreateICmpULT(number, limit);
+    return builder.CreateAnd(builder.CreateICmpSLT(number, limit),
+                             builder.CreateICmpSGT(number, builder.CreateNeg(limit)));
+  }
+
+  // Both forms end in the same block.
+  void clone(Value* together, llvm::ValueToValueMapTy& map) {
+    BasicBlock *const before = loop_.getLoopPreheader(), *const exit = loop_.getExitBlock();
+    BasicBlock *const apart = llvm::SplitBlock(before, before->getTerminator(), &tree_, &loops_),
+                      *const latch = loop_.getLoopLatch();
+    llvm::SmallVector<BasicBlock*> blocks;
+    Loop* copy = llvm::cloneLoopWithPreheader(apart, before, &loop_, map, ".together", &loops_,
+                                              &tree_, blocks);
+    llvm::remapInstructionsInBlocks(blocks, map);
+    llvm::ReplaceInstWithInst(before->getTerminator(),
+                              llvm::BranchInst::Create(copy->getLoopPreheader(), apart, together));
+    const auto copied = [&](Value* value) {
+      Value* found = map.lookup(value);
+      return found ? found : value;
+    };
+    for (PHINode& phi : exit->phis())
+      phi.addIncoming(copied(phi.getIncomingValueForBlock(latch)), copy->getLoopLatch());
+    tree_.changeImmediateDominator(exit, before);
+    for (Loop* loop : {&loop_, copy})
+      llvm::formDedicatedExitBlocks(loop, &tree_, &loops_, nullptr, /*PreserveLCSSA=*/true);
+  }
+
+  Loop& loop_;
+  llvm::LoopInfo& loops_;
+  llvm::DominatorTree& tree_;
+  llvm::SmallVector<Value*> starts_;
+  ICmpInst* test_ = nullptr;
+  unsigned bound_ = 0;  // the test's operand
+  Counted ends_{};      // what is compared with it
+};
+
+}  // namespace
+
+bool countStepsApart(llvm::Function& lane, const LaneShapes& shapes) {
+  llvm::DominatorTree tree(lane);
+  llvm::LoopInfo loops(tree);
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    llvm::SmallVector<std::pair<Counter, std::optional<End>>> counters;
+    for (PHINode& phi : loop->getHeader()->phis())
+      if (const auto counter = counterOf(phi, *loop, shapes);
+          counter && mayBeNeighbours(startOf(phi, *loop), shapes))
+        counters.emplace_back(*counter, endOf(*loop, *counter, shapes));
+    if (counters.empty()) continue;
+    Together together(*loop, loops, tree);
+    for (const auto& [counter, end] : counters) together.add(countApart(counter, *loop), end);
+    together.make();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace weft::compiler

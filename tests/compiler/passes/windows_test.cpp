@@ -1,0 +1,173 @@
+// Loops over windows around work-items, cut off at the edges: lanes begin and end them at numbers
+// of their own.
+#include <random>
+#include <regex>
+
+#include <gtest/gtest.h>
+
+#include "tests/compiler/passes/kernel_jit.h"
+
+namespace weft::test {
+namespace {
+
+constexpr int width = 75, height = 6, elements = 1024;
+
+constexpr const char* builtins =
+    "int max(int a, int b) { return a > b ? a : b; }\n"
+    "int min(int a, int b) { return a < b ? a : b; }\n"
+    "int clamp(int a, int b, int c) { return min(max(a, b), c); }\n";
+
+// What a loop does with its number I, and the numbers S and E that it begins and ends with.
+class Window {
+ public:
+  explicit Window(uint64_t seed) : random_(seed) {}
+
+  std::string kernel(const std::string& name) {
+    text_ = "kernel void " + name +
+            "(global const int* in, global const int* weights, global int* out, int h, int n, "
+            "int step) {\n"
+            "  const int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);\n"
+            "  int sum = x;\n";
+    if (chance(25)) text_ += "  if (x < n / 3) return;\n";
+    if (chance(40)) {
+      text_ += "  for (int j = max(0, y - h); j < min(4, y + h); ++j) {\n";
+      loop("j");
+      text_ += "  }\n";
+    } else {
+      loop("y");
+    }
+    text_ += "  out[y * w + x] = sum;\n}\n";
+    return text_;
+  }
+
+ private:
+  uint64_t below(uint64_t n) { return random_() % n; }
+  bool chance(unsigned percent) { return below(100) < percent; }
+  template <size_t N>
+  std::string pick(const std::array<const char*, N>& from) {
+    return from[below(N)];
+  }
+
+  void loop(const std::string& row) {
+    const bool narrow = chance(60), is_signed = narrow ? chance(70) : chance(50);
+    const std::string type = narrow ? (is_signed ? "int" : "uint") : is_signed ? "long" : "ulong";
+    const std::string start =
+        is_signed ? pick<6>({"max(0, x - h)", "x < h ? 0 : x - h", "clamp(x - h, 2, n)", "x - h",
+                             "max(x, 9)", "min(x * 2, n)"})
+                  : pick<4>({"max(0, x - h)", "x < h ? 0 : x - h", "x - h", "(x | 3) - h"});
+    const std::string end = pick<6>(
+        {"min(n, x + h)", "min(n - 1, x + h)", "S + 2 * h", "x + h", "n", "x < 20 ? 20 : x"});
+    constexpr std::array<const char*, 7> loops = {"for (T i = S; i < E; ++i) {",
+                                                  "for (T i = S; i <= E; ++i) {",
+                                                  "for (T i = S; i < E; i += 3) {",
+                                                  "for (T i = S; i < E; i += step) {",
+                                                  "for (T i = E; i > S; --i) {",
+                                                  "for (T i = S; i != S + (T)(2 * h); ++i) {",
+                                                  "T i = S; while (i < E && turns < 40) { ++i;"};
+    line("{ const T s = " + start + "; const T e = " + replaced(end, "S", "s") + "; int turns = 0;",
+         type);
+    std::string head = replaced(replaced(pick(loops), "S", "s"), "E", "e");
+    line(head, type);
+    line(chance(20) ? "if (++turns > 9) break;" : "++turns;", type);
+    if (chance(20)) line("if (in[i & 511] > 60) " + pick<2>({"break;", "continue;"}), type);
+    line("sum = sum * 3 + in[(" + pick<3>({"R * 64 + i", "i", "i * 2"}) + ") & 1023] * weights[(" +
+             pick<5>({"i - s", "i - x + h", "i", "e - i", "i + R"}) + ") & 63];",
+         type, row);
+    if (chance(30)) line("if (i == (T)x) sum ^= (int)(i - s) + turns;", type);
+    line("} }", type);
+  }
+  static std::string replaced(const std::string& text, const char* from, const std::string& to) {
+    return std::regex_replace(text, std::regex("\\b" + std::string(from) + "\\b"), to);
+  }
+  void line(const std::string& text, const std::string& type, const std::string& row = "0") {
+    text_ += "  " + replaced(replaced(text, "T", type), "R", row) + "\n";
+  }
+
+  std::mt19937_64 random_;
+  std::string text_;
+};
+
+std::vector<int> results(const Program& program, const std::string& kernel, int h, int n,
+                         int step) {
+  std::vector<int> in(elements), weights(64), out(width * height);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i * 37 % 89);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<int>(i * 11 % 23);
+  program.run(
+      kernel, {2, {width, height, 1}, {25, 3, 1}, {0, 0, 0}},
+      {Program::buffer(in.data()), Program::buffer(weights.data()), Program::buffer(out.data()),
+       Program::value(h), Program::value(n), Program::value(step)});
+  return out;
+}
+
+TEST(Windows, RandomLoops) {
+  constexpr uint64_t programs = 6, kernels = 10;
+  for (uint64_t p = 0; p < programs; ++p) {
+    std::string source = builtins;
+    for (uint64_t k = 0; k < kernels; ++k)
+      source += Window(p * kernels + k).kernel("k" + std::to_string(k));
+    const Program lanes(source, true, compiler::Vectorising::never);
+    const Program vectors(source, true, compiler::Vectorising::always);
+    for (uint64_t k = 0; k < kernels; ++k)
+      for (const auto& [h, n, step] : {std::array{5, 70, 1}, {16, 75, 2}, {0, 3, 5}, {40, 60, 1}}) {
+        const std::string kernel = "k" + std::to_string(k);
+        ASSERT_EQ(results(vectors, kernel, h, n, step), results(lanes, kernel, h, n, step))
+            << "h " << h << ", n " << n << ", step " << step << "\n"
+            << Window(p * kernels + k).kernel(kernel);
+      }
+  }
+}
+
+// Numbers whose distance wraps, from which lanes nevertheless count in the same steps.
+TEST(Windows, NearTheEndOfNumbers) {
+  const std::string source = std::string(builtins) + R"(
+    kernel void wraps(global int* out, int from, uint count) {
+      const int x = get_global_id(0);
+      int turns = 0;
+      for (uint i = max(from, from + x); i != (uint)max(from, from + x) + count; ++i)
+        turns = turns * 3 + (i & 7);
+      out[x] = turns;
+    }
+    kernel void compares(global int* out, int from, int to) {
+      const int x = get_global_id(0);
+      int turns = 0;
+      for (int i = max(from, from + x); i < min(to, to - 70 + x); i += 0x4000000) ++turns;
+      out[x] = turns;
+    })";
+  const Program program(source, true, compiler::Vectorising::always);
+  std::vector<int> out(width);
+  const NdRange range{1, {width, 1, 1}, {width, 1, 1}, {0, 0, 0}};
+  program.run("wraps", range,
+              {Program::buffer(out.data()), Program::value(INT32_MAX - 80), Program::value(100u)});
+  for (uint32_t x = 0; x < width; ++x) {
+    uint32_t turns = 0;
+    for (uint32_t k = 0; k < 100; ++k) turns = turns * 3 + ((INT32_MAX - 80u + x + k) & 7);
+    ASSERT_EQ(static_cast<uint32_t>(out[x]), turns) << x;
+  }
+  const int from = INT32_MIN, to = INT32_MAX - 0x4000000;
+  program.run("compares", range,
+              {Program::buffer(out.data()), Program::value(from), Program::value(to)});
+  for (int64_t x = 0; x < width; ++x) {
+    int turns = 0;
+    for (int64_t i = from + x; i < std::min<int64_t>(to, to - 70 + x); i += 0x4000000) ++turns;
+    ASSERT_EQ(out[static_cast<size_t>(x)], turns) << x;
+  }
+}
+
+// Where none of the window is cut off, a turn is straight code that loads whole vectors.
+TEST(Windows, HaveAFormForTheMiddle) {
+  const std::string source = std::string(builtins) + R"(
+    kernel void filter(global const float* in, global float* out, constant float* weights, int h) {
+      const int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);
+      const int from = max(0, x - h), to = min(w, x + h);
+      float sum = 0;
+      for (int i = from; i < to; i++) sum += in[y * w + i] * weights[i - from];
+      out[y * w + x] = sum;
+    })";
+  const std::string text = optimisedText(source, "filter", compiler::Vectorising::automatic);
+  const std::regex turn(R"((load <|masked\.load)[^\n]*(\n +%[^\n]*){0,6}fmuladd\.v)");
+  EXPECT_TRUE(std::regex_search(text, turn)) << text;
+  EXPECT_EQ(text.find("weft.lanes."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::test
