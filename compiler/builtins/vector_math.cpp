@@ -19,6 +19,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/builtins/library.h"
 #include "compiler/builtins/math_names.h"
+#include "compiler/passes/simd/vector_forms.h"
 
 namespace weft::compiler {
 namespace {
@@ -88,10 +89,7 @@ class MathLowering {
       return;
     }
     if (late_) {
-      marker.replaceAllUsesWith(name.width == 1
-                                    ? scalarForm(marker, name)
-                                    : declare(ownName(late_math_prefix.data(), name, name.width),
-                                              marker.getFunctionType()));
+      marker.replaceAllUsesWith(lateForm(marker, name));
       marker.eraseFromParent();
       return;
     }
@@ -142,10 +140,19 @@ class MathLowering {
     return scalar;
   }
 
+  Function* lateForm(const Function& marker, const MathName& name) {
+    Function* scalar = scalarForm(marker, name);
+    if (name.width == 1) return scalar;
+    Function* form =
+        declare(ownName(late_math_prefix.data(), name, name.width), marker.getFunctionType());
+    form->addFnAttr(element_form_attribute, scalar->getName());
+    return form;
+  }
+
   // The vectoriser looks variants up by this attribute and needs their declarations to be there.
   void describeVariants(Function& scalar, const MathName& name) {
     std::string mappings;
-    llvm::SmallVector<llvm::GlobalValue*> kept;
+    llvm::SmallVector<llvm::GlobalValue*> kept{&scalar};
     for (const Isa* isa : isas_) {
       if (isa->bits == 0) continue;
       Function* vector = vectorForm(name, *isa, scalar.getReturnType(), scalar.arg_size());
@@ -153,6 +160,7 @@ class MathLowering {
       mappings += (mappings.empty() ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width)) +
                   std::string(scalar.arg_size(), 'v') + "_" + scalar.getName().str() + "(" +
                   vector->getName().str() + ")";
+      vector->addFnAttr(element_form_attribute, scalar.getName());
       kept.push_back(vector);
     }
     if (mappings.empty()) return;

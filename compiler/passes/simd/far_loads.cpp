@@ -229,7 +229,7 @@ bool isLongArithmetic(const llvm::BasicBlock& block, const LaneShapes& shapes, b
       ++accesses;
     } else if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
       if (!isFloatPart(*call) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()) &&
-          llvm::VFDatabase::getMappings(*call).empty())
+          !hasVectorForm(*call))
         return false;
     } else if (instruction.isIntDivRem() || llvm::isa<llvm::AllocaInst>(instruction)) {
       return false;

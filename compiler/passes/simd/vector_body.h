@@ -18,6 +18,7 @@
 #include "compiler/passes/simd/lane_marks.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/neighbours.h"
+#include "compiler/passes/simd/vector_forms.h"
 
 namespace weft::compiler {
 
@@ -164,6 +165,8 @@ class VectorBody {
 
   // vector_calls.cpp
   void emitCall(llvm::CallBase& call);
+  llvm::Value* callForm(const VectorForm& form, const llvm::CallBase& call,
+                        llvm::ArrayRef<llvm::Value*> arguments);
   void emitMark(llvm::Instruction& call, LaneMark mark);
   bool emitIntrinsic(llvm::CallBase& call);
   bool emitVariant(llvm::CallBase& call);

@@ -74,38 +74,44 @@ bool VectorBody::emitIntrinsic(llvm::CallBase& call) {
   return true;
 }
 
-// A function that comes in vector forms, in pieces as wide as the widest that fits.
+// A function that comes in vector forms, for each element of the source's vectors.
 bool VectorBody::emitVariant(llvm::CallBase& call) {
-  auto* direct = llvm::dyn_cast<llvm::CallInst>(&call);
-  if (!direct || call.getType()->isVoidTy() || call.getType()->isVectorTy()) return false;
-  llvm::Function* best = nullptr;
-  unsigned width = 0;
-  for (const llvm::VFInfo& info : llvm::VFDatabase::getMappings(*direct)) {
-    const unsigned lanes = info.Shape.VF.getFixedValue();
-    const bool plain = llvm::all_of(info.Shape.Parameters, [](const llvm::VFParameter& parameter) {
-      return parameter.ParamKind == llvm::VFParamKind::Vector;
-    });
-    if (!plain || lanes > options_.width || options_.width % lanes != 0 || lanes <= width) continue;
-    best = lane_.getParent()->getFunction(info.VectorName);
-    width = best ? lanes : width;
-  }
-  if (!best) return false;
-  llvm::SmallVector<Value*> results;
-  for (unsigned begin = 0; begin < options_.width; begin += width) {
+  const VectorForm form = widestForm(call, options_.width);
+  if (!form.function) return false;
+  llvm::SmallVector<Parts, 3> arguments;
+  for (Value* argument : call.args()) arguments.push_back(parts(argument));
+  Parts result;
+  for (unsigned part = 0; part < partCount(call.getType()); ++part) {
     llvm::SmallVector<Value*> operands;
-    for (Value* argument : call.args()) {
-      Value* all = wide(argument);
-      operands.push_back(
-          width == options_.width
-              ? all
-              : builder_.CreateShuffleVector(all, llvm::createSequentialMask(begin, width, 0)));
-    }
-    llvm::CallInst* made = builder_.CreateCall(best, operands);
+    for (const Parts& argument : arguments) operands.push_back(argument[part]);
+    // What fills a vector up to the length of a function's repeats an element.
+    const auto* before = llvm::find_if(result, [&](Value* const& other) {
+      return llvm::all_of(llvm::zip_equal(arguments, operands), [&](const auto& pair) {
+        return std::get<0>(pair)[static_cast<size_t>(&other - result.begin())] == std::get<1>(pair);
+      });
+    });
+    result.push_back(before == result.end() ? callForm(form, call, operands) : *before);
+  }
+  setParts(call, std::move(result));
+  return true;
+}
+
+// In pieces as wide as the form is.
+Value* VectorBody::callForm(const VectorForm& form, const llvm::CallBase& call,
+                            llvm::ArrayRef<Value*> arguments) {
+  llvm::SmallVector<Value*> results;
+  for (unsigned begin = 0; begin < options_.width; begin += form.lanes) {
+    llvm::SmallVector<Value*> operands;
+    for (Value* all : arguments)
+      operands.push_back(form.lanes == options_.width
+                             ? all
+                             : builder_.CreateShuffleVector(
+                                   all, llvm::createSequentialMask(begin, form.lanes, 0)));
+    llvm::CallInst* made = builder_.CreateCall(form.function, operands);
     if (llvm::isa<llvm::FPMathOperator>(made)) made->copyFastMathFlags(&call);
     results.push_back(made);
   }
-  setParts(call, {llvm::concatenateVectors(builder_, results)});
-  return true;
+  return llvm::concatenateVectors(builder_, results);
 }
 
 // A read or write of pixels, in pieces as wide as there are functions for. Lanes of different

@@ -99,9 +99,8 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     if (isPixelCall(*call))
       return {pixel_call * width,
               pixels_call * std::ceil(width * 32.0 / register_bits) + pixels_lane * width};
-    const bool variants = !llvm::VFDatabase::getMappings(*call).empty();
     const double count = std::max(1u, partCount(call->getType()));
-    if (variants) return {library_call * width, library_call * 2 * count};
+    if (hasVectorForm(*call)) return {library_call * width, library_call * 2 * count};
     return {library_call * width, (library_call + serial_step) * width};
   }
   if (llvm::isa<llvm::ExtractElementInst, llvm::InsertElementInst, llvm::ShuffleVectorInst>(
@@ -200,7 +199,8 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
   return llvm::any_of(llvm::instructions(lane), [&](const Instruction& instruction) {
     if (isFloatPart(instruction) || laneMark(instruction)) return true;
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-      return !llvm::isa<llvm::IntrinsicInst>(call) && llvm::VFDatabase::getMappings(*call).empty();
+      return !llvm::isa<llvm::IntrinsicInst>(call) &&
+             (!hasVectorForm(*call) || call->getType()->isVectorTy());
     if (!llvm::getLoadStorePointerOperand(&instruction))
       return dividesAsFloats(instruction) && shapes.isVarying(&instruction);
     const bool masked = levels.isMasked(instruction.getParent());

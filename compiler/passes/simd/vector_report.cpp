@@ -3,7 +3,6 @@
 #include <set>
 #include <tuple>
 
-#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -84,8 +83,7 @@ class Survey {
     if (llvm::isa<llvm::IntrinsicInst>(call) || isFloatPart(call) || !shapes.isVarying(&call))
       return;
     if (isPixelCall(call) && shapes.isUniform(call.getArgOperand(0))) return;
-    if (llvm::VFDatabase::getMappings(call).empty())
-      once(call, "one lane after the other: a call without a vector form");
+    if (!hasVectorForm(call)) once(call, "one lane after the other: a call without a vector form");
   }
   void once(const Instruction& instruction, const char* text) {
     const llvm::DebugLoc& where = instruction.getDebugLoc();
