@@ -10,6 +10,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/passes/simd/lane_marks.h"
@@ -103,6 +104,25 @@ void uniteExtensions(Value& start) {
   }
 }
 
+// What was taken from a number may have been its start. Phis stay: those behind a loop keep what
+// each lane left it with.
+void simplifyUsers(const Value& number) {
+  llvm::SmallVector<llvm::WeakTrackingVH> open;
+  const auto addUsers = [&](const Value& of) {
+    for (const llvm::User* user : of.users())
+      if (!llvm::isa<PHINode>(user)) open.push_back(const_cast<llvm::User*>(user));
+  };
+  addUsers(number);
+  while (!open.empty()) {
+    auto* user = llvm::dyn_cast_or_null<Instruction>(open.pop_back_val());
+    Value* simpler = user ? llvm::simplifyInstruction(user, user->getDataLayout()) : nullptr;
+    if (!simpler) continue;
+    addUsers(*user);
+    user->replaceAllUsesWith(simpler);
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(user);
+  }
+}
+
 struct Counted {
   Value* start;
   Value* taken;  // steps, when a turn ends
@@ -120,8 +140,9 @@ Counted countApart(const Counter& counter, const Loop& loop) {
   steps->addIncoming(taken, loop.getLoopLatch());
   builder.SetInsertPoint(loop.getHeader(), loop.getHeader()->getFirstInsertionPt());
   Value* sum = builder.CreateAdd(start, steps);
-  // What was taken from the number may have been its start.
-  llvm::replaceAndRecursivelySimplify(&number, sum);
+  number.replaceAllUsesWith(sum);
+  number.eraseFromParent();
+  simplifyUsers(*sum);
   return {start, taken};
 }
 

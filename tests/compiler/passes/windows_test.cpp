@@ -63,18 +63,21 @@ class Window {
                                                   "for (T i = S; i < E; i += step) {",
                                                   "for (T i = E; i > S; --i) {",
                                                   "for (T i = S; i != S + (T)(2 * h); ++i) {",
-                                                  "T i = S; while (i < E && turns < 40) { ++i;"};
+                                                  "T i = S; for (; i < E && turns < 40; ++i) {"};
     line("{ const T s = " + start + "; const T e = " + replaced(end, "S", "s") + "; int turns = 0;",
          type);
     std::string head = replaced(replaced(pick(loops), "S", "s"), "E", "e");
+    // What the number comes to is seen after the loop as well.
+    line("T last = s, p = s;", type);
     line(head, type);
+    line("last = i; p += 2;", type);
     line(chance(20) ? "if (++turns > 9) break;" : "++turns;", type);
     if (chance(20)) line("if (in[i & 511] > 60) " + pick<2>({"break;", "continue;"}), type);
     line("sum = sum * 3 + in[(" + pick<3>({"R * 64 + i", "i", "i * 2"}) + ") & 1023] * weights[(" +
              pick<5>({"i - s", "i - x + h", "i", "e - i", "i + R"}) + ") & 63];",
          type, row);
     if (chance(30)) line("if (i == (T)x) sum ^= (int)(i - s) + turns;", type);
-    line("} }", type);
+    line("} sum = sum * 5 + (int)last + (int)(last - s) + (int)p; }", type);
   }
   static std::string replaced(const std::string& text, const char* from, const std::string& to) {
     return std::regex_replace(text, std::regex("\\b" + std::string(from) + "\\b"), to);
