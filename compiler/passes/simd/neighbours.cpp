@@ -16,8 +16,8 @@ using llvm::Value;
 constexpr size_t longest_arithmetic = 24;  // instructions from the ids to the index
 
 bool isArithmetic(const Instruction& instruction) {
-  return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::FreezeInst, llvm::MinMaxIntrinsic>(
-             instruction) &&
+  return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::FreezeInst, llvm::MinMaxIntrinsic,
+                   llvm::SaturatingInst>(instruction) &&
          instruction.getType()->isIntegerTy();
 }
 

@@ -54,7 +54,8 @@ class Window {
     const std::string start =
         is_signed ? pick<6>({"max(0, x - h)", "x < h ? 0 : x - h", "clamp(x - h, 2, n)", "x - h",
                              "max(x, 9)", "min(x * 2, n)"})
-                  : pick<4>({"max(0, x - h)", "x < h ? 0 : x - h", "x - h", "(x | 3) - h"});
+                  : pick<5>({"max(0, x - h)", "x < h ? 0 : x - h", "x - h", "(x | 3) - h",
+                             "(T)x < (T)h ? (T)0 : (T)x - (T)h"});
     const std::string end = pick<6>(
         {"min(n, x + h)", "min(n - 1, x + h)", "S + 2 * h", "x + h", "n", "x < 20 ? 20 : x"});
     constexpr std::array<const char*, 7> loops = {"for (T i = S; i < E; ++i) {",
