@@ -74,12 +74,19 @@ std::vector<std::string> unresolvedFunctions(const llvm::Module& module);
 // The same, of a module that is lowered already: whatever is called but not defined.
 std::vector<std::string> undefinedFunctions(const llvm::Module& module);
 
-// Defines the math functions by the library's own code (cl/own_*.cl), for targets without SLEEF.
-// Must follow linkBuiltins. What the library does not have stays undefined.
-llvm::Error defineOwnMath(llvm::Module& module);
+// Of which math functions the library's own code (cl/own_*.cl) is taken: of all that it has, for
+// targets without SLEEF, or of those of float for which it is faster.
+enum class OwnMath : uint8_t { all, faster };
 
-// Before linkBuiltins, for such targets: functions of which the library has a form that needs no
-// double, or less of what completes SLEEF's.
-void useOwnMath(llvm::Module& module);
+// Is there anything faster on a CPU? It needs fused multiply-add.
+bool hasFasterMath(const llvm::TargetMachine& machine);
+
+// Defines the math functions by it. Must follow linkBuiltins. What the library does not have stays
+// undefined.
+llvm::Error defineOwnMath(llvm::Module& module, OwnMath which = OwnMath::all);
+
+// Before linkBuiltins, with the same choice: functions of which the library has a form that needs
+// no double, or less of what completes SLEEF's.
+void useOwnMath(llvm::Module& module, OwnMath which = OwnMath::all);
 
 }  // namespace weft::compiler

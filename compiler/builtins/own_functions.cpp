@@ -31,11 +31,19 @@ std::string ownName(llvm::StringRef symbol, Kind kind) {
   return "_Z" + std::to_string(name.size()) + name + symbol.drop_front(length).str();
 }
 
-void useOwn(llvm::Module& module, Kind kind) {
+// A branch for small exponents (cl/math_power.cl), and sine and cosine that are inlined
+// (cl/inline_math.cl), are faster; of pow so much code does not pay.
+bool isSlower(llvm::StringRef symbol) {
+  return symbol.starts_with("_Z4pown") || symbol.starts_with("_Z3pow") ||
+         symbol.starts_with("_Z6sincos");
+}
+
+template <class Predicate>
+void useOwn(llvm::Module& module, Kind kind, Predicate&& isWanted) {
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
     if (!function.isDeclaration() || function.use_empty()) continue;
     const std::string name = ownName(function.getName(), kind);
-    if (!findBuiltinModule(name)) continue;
+    if (!findBuiltinModule(name) || !isWanted(function.getName())) continue;
     if (llvm::Function* known = module.getFunction(name)) {
       function.replaceAllUsesWith(known);
       function.eraseFromParent();
@@ -48,10 +56,13 @@ void useOwn(llvm::Module& module, Kind kind) {
 }  // namespace
 
 void useOwnGroupFunctions(llvm::Module& module) {
-  useOwn(module, Kind::group);
+  useOwn(module, Kind::group, [](llvm::StringRef) { return true; });
   if (llvm::Function* request = module.getFunction(device_queue_call))
     request->setName(own_device_queue_call);
 }
-void useOwnMath(llvm::Module& module) { useOwn(module, Kind::math); }
+void useOwnMath(llvm::Module& module, OwnMath which) {
+  useOwn(module, Kind::math,
+         [which](llvm::StringRef symbol) { return which == OwnMath::all || !isSlower(symbol); });
+}
 
 }  // namespace weft::compiler

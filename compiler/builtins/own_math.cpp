@@ -14,6 +14,16 @@ std::string ownName(const MathName& name) {
   return ("__weft_own_" + name.function + (name.is_double ? "_double" : "_float")).str();
 }
 
+// The library has code of its own for CPUs (cl/inline_math.cl), or SLEEF's is about as fast: what
+// is inlined in each form of a kernel takes its time to build.
+bool isFaster(const MathName& name) {
+  constexpr llvm::StringLiteral others[] = {"sin",  "cos", "exp",  "log",  "tan",
+                                            "log2", "pow", "cbrt", "atan2"};
+  constexpr llvm::StringLiteral rough[] = {"asin", "acos", "atan"};
+  return !name.is_double && !llvm::is_contained(others, name.function) &&
+         !(name.accuracy == "u35" && llvm::is_contained(rough, name.function));
+}
+
 void define(llvm::Function& function, const MathName& name) {
   llvm::Module& module = *function.getParent();
   llvm::Type* element = function.getReturnType()->getScalarType();
@@ -36,12 +46,13 @@ void define(llvm::Function& function, const MathName& name) {
 
 }  // namespace
 
-llvm::Error defineOwnMath(llvm::Module& module) {
+llvm::Error defineOwnMath(llvm::Module& module, OwnMath which) {
   llvm::SmallVector<std::pair<llvm::Function*, MathName>> found;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration() || function.use_empty()) continue;
     const auto name = parseMathName(function.getName());
-    if (name && findBuiltinModule(ownName(*name))) found.push_back({&function, *name});
+    if (!name || (which == OwnMath::faster && !isFaster(*name))) continue;
+    if (findBuiltinModule(ownName(*name))) found.push_back({&function, *name});
   }
   // The names are part of the functions that `define` gives bodies to.
   for (auto& [function, name] : found) define(*function, name);

@@ -55,6 +55,8 @@ llvm::SmallVector<const Isa*, 4> selectIsas(const llvm::TargetMachine& machine) 
   return chosen;
 }
 
+bool fusesAll(const Isa& isa) { return StringRef(isa.family) == "finz_"; }
+
 std::string symbolOf(const MathName& name, const Isa* isa, unsigned width) {
   const char* precision = name.is_double ? "d" : "f";
   // Only the fixed names exist everywhere: Sleef_sinf_u10, Sleef_sin_u10.
@@ -107,7 +109,7 @@ class MathLowering {
   }
 
  private:
-  bool fuses() const { return !isas_.empty() && StringRef(isas_.front()->family) == "finz_"; }
+  bool fuses() const { return !isas_.empty() && fusesAll(*isas_.front()); }
 
   std::string symbol(const MathName& name, const Isa* isa, unsigned width) const {
     return late_ ? ownName(late_math_prefix.data(), name, width) : symbolOf(name, isa, width);
@@ -241,6 +243,11 @@ void lowerMath(llvm::Module& module, const llvm::TargetMachine& machine, bool ow
 bool isLate(const llvm::Value& value) { return value.getName().starts_with(late_math_prefix); }
 
 }  // namespace
+
+bool hasFasterMath(const llvm::TargetMachine& machine) {
+  const auto isas = selectIsas(machine);
+  return !isas.empty() && fusesAll(*isas.front());
+}
 
 llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine) {
   lowerMath(module, machine, true);

@@ -39,6 +39,13 @@ void forgetUsed(llvm::Module& module) {
     if (llvm::GlobalVariable* list = module.getNamedGlobal(name)) list->eraseFromParent();
 }
 
+llvm::Error linkFunctions(llvm::Module& module, const llvm::TargetMachine& machine) {
+  const bool faster = hasFasterMath(machine);
+  if (faster) useOwnMath(module, OwnMath::faster);
+  if (llvm::Error error = linkBuiltins(module)) return error;
+  return faster ? defineOwnMath(module, OwnMath::faster) : llvm::Error::success();
+}
+
 }  // namespace
 
 llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& image) {
@@ -51,7 +58,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   markInverseRoots(module);
   lowerOpaqueTypes(module);
   defineImageFunctions(module);
-  if (llvm::Error error = linkBuiltins(module)) return error;
+  if (llvm::Error error = linkFunctions(module, **machine)) return error;
   defineWorkGroupFunctions(module);
   markPrintf(module, image.kernels);
   lowerPrintf(module);

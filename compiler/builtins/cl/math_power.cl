@@ -42,12 +42,31 @@ WIDTHS(DEFINE_POW_TYPES, )
   }
 FLOAT_TYPES(WIDTHS, DEFINE_POWR)
 
+// x^n by squaring, each product half an ULP of double off.
+INLINE double product_of(double x, uint n) {
+  double product = 1.0;
+  for (; n != 0; n >>= 1) {
+    product = (n & 1) != 0 ? product * x : product;
+    x *= x;
+  }
+  return product;
+}
+INLINE uint magnitude_of(int n) { return n < 0 ? 0u - (uint)n : (uint)n; }
+// With the reciprocal's error, which the products multiply, at most 15 ULP.
+INLINE double pown_of_double(double x, int n) {
+  if (magnitude_of(n) > 8) return pow(x, (double)n);
+  return product_of(n < 0 ? 1.0 / x : x, magnitude_of(n));
+}
 // An int exponent needs more bits than float has: float goes through double.
+INLINE float pown_of_float(float x, int n) {
+  if (magnitude_of(n) > 31) return (float)pow((double)x, (double)n);
+  const double product = product_of(x, magnitude_of(n));
+  return (float)(n < 0 ? 1.0 / product : product);
+}
+
 #define DEFINE_INTEGER_POWER(n, V, unused)                                                        \
-  PURE double##n pown(double##n x, int##n y) { return pow(x, CAST_##n(double, y)); }              \
-  PURE float##n pown(float##n x, int##n y) {                                                      \
-    return CAST_##n(float, pow(CAST_##n(double, x), CAST_##n(double, y)));                        \
-  }                                                                                               \
+  PURE double##n pown(double##n x, int##n y) { return MAP2(n, double, pown_of_double, x, y); }    \
+  PURE float##n pown(float##n x, int##n y) { return MAP2(n, float, pown_of_float, x, y); }        \
   /* 1/y rounded costs x^(1/y) up to |log(x) / y| ULP: the rest of 1/y makes up for it. */        \
   PURE double##n rootn(double##n x, int##n y) {                                                   \
     const double##n one = (double##n)(1.0), zero = (double##n)(0.0);                              \
