@@ -50,6 +50,28 @@ bool isMadeOfIds(const Value* index, const LaneShapes& shapes) {
   return any;
 }
 
+// Is one of the ids that the number is made of, where nothing else is chosen, added to it, so that
+// it grows by one from lane to lane? What is divided stays the same for some lanes.
+bool mayGrow(const Value* number, const LaneShapes& shapes) {
+  llvm::SmallPtrSet<const Value*, longest_arithmetic> seen{number};
+  llvm::SmallVector<std::pair<const Value*, int64_t>> open{{number, 1}};
+  while (!open.empty()) {
+    const auto [value, sign] = open.pop_back_val();
+    const LaneShape shape = shapes.of(value);
+    if (shape.kind == LaneShape::linear && shape.stride * sign == 1) return true;
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (shape.kind != LaneShape::varying || !instruction) continue;
+    const auto opcode = instruction->getOpcode();
+    if (opcode == Instruction::SDiv || opcode == Instruction::UDiv || instruction->isShift())
+      continue;
+    for (const llvm::Use& source : sourcesOf(*instruction))
+      if (source->getType()->isIntegerTy() && seen.insert(source).second)
+        open.push_back(
+            {source, opcode == Instruction::Sub && source.getOperandNo() == 1 ? -sign : sign});
+  }
+  return false;
+}
+
 // What a number is the sum of, without what is the same for all lanes.
 void findTerms(const Value* number, const LaneShapes& shapes,
                llvm::SmallVectorImpl<const Instruction*>& terms) {
@@ -125,7 +147,8 @@ NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& 
 }
 
 bool mayBeNeighbours(const Value* number, const LaneShapes& shapes) {
-  return shapes.isVarying(number) && isMadeOfIds(number, shapes) && !isSkew(number, shapes, 0);
+  return shapes.isVarying(number) && isMadeOfIds(number, shapes) && !isSkew(number, shapes, 0) &&
+         mayGrow(number, shapes);
 }
 
 Value* withoutUniformTerms(Value* number, const LaneShapes& shapes,
