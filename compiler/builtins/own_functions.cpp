@@ -1,7 +1,8 @@
 // Functions of OpenCL C as calls of the library's own: "_Z21work_group_reduce_addi" is
 // "_Z32__weft_own_work_group_reduce_addi". Those of groups are for devices that run a group's
-// work-items side by side (cl/own_work_group.cl, cl/own_sub_group.cl), those of math for GPUs. So
-// is the request about device queues (cl/own_device_queue.cl).
+// work-items side by side (cl/own_work_group.cl, cl/own_sub_group.cl), those of math for GPUs and,
+// where they are faster, for CPUs. The request about device queues has a form for GPUs, too
+// (cl/own_device_queue.cl).
 #include "compiler/builtins/own_functions.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -38,6 +39,12 @@ bool isSlower(llvm::StringRef symbol) {
          symbol.starts_with("_Z6sincos");
 }
 
+// By divisions that round correctly, which a GPU's need not (cl/own_remainder.cl).
+bool isOfCpus(llvm::StringRef symbol) {
+  return symbol.starts_with("_Z4fmod") || symbol.starts_with("_Z9remainder") ||
+         symbol.starts_with("_Z6remquo");
+}
+
 template <class Predicate>
 void useOwn(llvm::Module& module, Kind kind, Predicate&& isWanted) {
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
@@ -61,8 +68,9 @@ void useOwnGroupFunctions(llvm::Module& module) {
     request->setName(own_device_queue_call);
 }
 void useOwnMath(llvm::Module& module, OwnMath which) {
-  useOwn(module, Kind::math,
-         [which](llvm::StringRef symbol) { return which == OwnMath::all || !isSlower(symbol); });
+  useOwn(module, Kind::math, [which](llvm::StringRef symbol) {
+    return which == OwnMath::all ? !isOfCpus(symbol) : !isSlower(symbol);
+  });
 }
 
 }  // namespace weft::compiler

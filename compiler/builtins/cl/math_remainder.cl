@@ -83,41 +83,9 @@ typedef struct {
     /* A zero keeps the sign of x. */                                                           \
     if (rest == 0) return __builtin_elementwise_copysign(rest, x);                              \
     return AS(U, x) >> (sizeof(T) * 8 - 1) ? -rest : rest;                                      \
-  }                                                                                             \
-  INLINE T remainder1_##T(T x, T y) {                                                           \
-    int q;                                                                                      \
-    return remquo1_##T(x, y, &q);                                                               \
   }
 DEFINE_DIVIDE(float, uint)
 DEFINE_DIVIDE(double, ulong)
 
-#define DEFINE_REMAINDERS(n, V, T)                                                 \
-  PURE T##n fmod(T##n x, T##n y) { return MAP2(n, T, fmod1_##T, x, y); }           \
-  PURE T##n remainder(T##n x, T##n y) { return MAP2(n, T, remainder1_##T, x, y); }
-WIDTHS(DEFINE_REMAINDERS, float)
-WIDTHS(DEFINE_REMAINDERS, double)
-
-#define DEFINE_REMQUO_SCALAR(space, T)                       \
-  OVERLOAD T remquo(T x, T y, space int* quotient) {         \
-    int q;                                                   \
-    const T r = remquo1_##T(x, y, &q);                       \
-    *quotient = q;                                           \
-    return r;                                                \
-  }
-#define DEFINE_REMQUO(space, n, T)                                    \
-  OVERLOAD T##n remquo(T##n x, T##n y, space int##n* quotient) {      \
-    T##n r;                                                           \
-    int##n q;                                                         \
-    for (int i = 0; i < n; ++i) {                                     \
-      int one;                                                        \
-      r[i] = remquo1_##T(x[i], y[i], &one);                           \
-      q[i] = one;                                                     \
-    }                                                                 \
-    *quotient = q;                                                    \
-    return r;                                                         \
-  }
-#define DEFINE_REMQUO_ALL(n, V, T) STORABLE_SPACES(DEFINE_REMQUO, n, T)
-STORABLE_SPACES(DEFINE_REMQUO_SCALAR, float)
-STORABLE_SPACES(DEFINE_REMQUO_SCALAR, double)
-VECTOR_WIDTHS(DEFINE_REMQUO_ALL, float)
-VECTOR_WIDTHS(DEFINE_REMQUO_ALL, double)
+#define NAMED(f) f
+#include "remainder.def"

@@ -26,8 +26,9 @@ class Exact : public testing::Test {
  protected:
   static const Program& program(const std::string& part) {
     static const Program exact("math_exact_" + std::string(typeName<T>()));
+    static const Program faster("math_exact_" + std::string(typeName<T>()), "", MathSource::faster);
     static const Program common("math_common_" + std::string(typeName<T>()));
-    return part == "exact" ? exact : common;
+    return part == "exact" ? exact : part == "faster" ? faster : common;
   }
   template <class R, class... A, class Reference>
   static void check(const std::string& function, Reference reference) {
@@ -86,10 +87,8 @@ TYPED_TEST(Exact, Comparisons) {
   });
 }
 
-TYPED_TEST(Exact, RemaindersAndFma) {
+TYPED_TEST(Exact, Fma) {
   using T = TypeParam;
-  this->template check<T, T, T>("fmod", [](T x, T y) { return std::fmod(x, y); });
-  this->template check<T, T, T>("remainder", [](T x, T y) { return std::remainder(x, y); });
   this->template check<T, T, T, T>("fma", [](T x, T y, T z) { return std::fma(x, y, z); });
 }
 
@@ -124,7 +123,6 @@ TYPED_TEST(Exact, SecondResults) {
   const auto fract = runWithPointer<T>(program, "fract", x);
   const auto frexp = runWithPointer<int>(program, "frexp", x);
   const auto modf = runWithPointer<T>(program, "modf", x);
-  const auto remquo = runWithPointer<int>(program, "remquo", x, y);
   for (size_t i = 0; i < array_elements; ++i) {
     const T floor = std::floor(x[i]);
     const T below_one = std::nextafter(T(1), T(0));
@@ -142,7 +140,19 @@ TYPED_TEST(Exact, SecondResults) {
     T whole;
     ASSERT_TRUE(sameBits(modf.result[i], std::modf(x[i], &whole))) << x[i];
     ASSERT_TRUE(sameBits(modf.second[i], whole)) << x[i];
+  }
+}
 
+template <class T>
+void checkRemainders(const Program& program) {
+  checkArrays<T, T, T>(program, "fmod", all_widths,
+                       [](T result, T x, T y) { return sameBits<T>(result, std::fmod(x, y)); });
+  checkArrays<T, T, T>(program, "remainder", all_widths, [](T result, T x, T y) {
+    return sameBits<T>(result, std::remainder(x, y));
+  });
+  const std::vector<T> x = argumentValues<T>(0), y = argumentValues<T>(1);
+  const auto remquo = runWithPointer<int>(program, "remquo", x, y);
+  for (size_t i = 0; i < array_elements; ++i) {
     int quotient = 0;
     ASSERT_TRUE(sameBits(remquo.result[i], std::remquo(x[i], y[i], &quotient)))
         << x[i] << " " << y[i] << " gives " << remquo.result[i];
@@ -154,8 +164,45 @@ TYPED_TEST(Exact, SecondResults) {
   }
 }
 
-TEST(Remquo, SevenBitsOfTheQuotient) {
-  const Program program("math_exact_double");
+TYPED_TEST(Exact, Remainders) {
+  checkRemainders<TypeParam>(this->program("exact"));
+  checkRemainders<TypeParam>(this->program("faster"));
+}
+
+// A multiple of y, half of one, or next to it; and quotients of more bits than the type has.
+template <class T>
+void makeHard(std::vector<T>& x, std::vector<T>& y) {
+  std::mt19937 random(5);
+  for (size_t i = 0; i < x.size(); ++i) {
+    y[i] = std::ldexp(T(1) + static_cast<T>(random()) / T(1ull << 32), int(random() % 60) - 30);
+    if (i % 16 == 0) y[i] = std::numeric_limits<T>::denorm_min() * T(1 + random() % 9);
+    const T multiple = y[i] * (T(random() % 4000) / 2);
+    x[i] = i % 3 == 0 ? multiple : std::nextafter(multiple, i % 3 == 1 ? T(0) : T(INFINITY));
+    if (i % 5 == 0) x[i] = std::numeric_limits<T>::max() / T(1 + random() % 1000);
+    if (random() % 2) x[i] = -x[i];
+    if (random() % 2) y[i] = -y[i];
+  }
+}
+template <class T>
+void checkHard(const Program& program) {
+  std::vector<T> x(array_elements), y(array_elements);
+  makeHard(x, y);
+  const auto fmod = runArrays<T, T, T>(program, "fmod", all_widths, x, y);
+  const auto remquo = runWithPointer<int>(program, "remquo", x, y);
+  for (size_t i = 0; i < array_elements; ++i) {
+    int quotient = 0;
+    ASSERT_TRUE(sameBits<T>(fmod[i], std::fmod(x[i], y[i]))) << x[i] << " " << y[i];
+    ASSERT_TRUE(sameBits<T>(remquo.result[i], std::remquo(x[i], y[i], &quotient)))
+        << x[i] << " " << y[i];
+    ASSERT_EQ(remquo.second[i] % 8, quotient % 8) << x[i] << " " << y[i];
+  }
+}
+TYPED_TEST(Exact, HardRemainders) {
+  checkHard<TypeParam>(this->program("exact"));
+  checkHard<TypeParam>(this->program("faster"));
+}
+
+void checkSevenBits(const Program& program) {
   std::vector<double> x(array_elements, 1), y(array_elements, 1);
   const double given[][2] = {{200.25, 1}, {-200.25, 1}, {1e10, 3}, {127.6, 1}, {130, -1}};
   const int expected[] = {200 & 127, -(200 & 127), int(3333333333 & 127), 0, -2};
@@ -165,6 +212,10 @@ TEST(Remquo, SevenBitsOfTheQuotient) {
   }
   const auto result = runWithPointer<int>(program, "remquo", x, y);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(result.second[i], expected[i]) << i;
+}
+TEST(Remquo, SevenBitsOfTheQuotient) {
+  checkSevenBits(Program("math_exact_double"));
+  checkSevenBits(Program("math_exact_double", "", MathSource::faster));
 }
 
 TYPED_TEST(Exact, Common) {

@@ -73,10 +73,13 @@ Program::Program(const std::string& name, const std::string& features, MathSourc
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = loadModule(name, *context);
   const auto machine = makeMachine(features);
-  if (math == MathSource::own) compiler::useOwnMath(*module);
+  const bool is_faster = math == MathSource::faster && compiler::hasFasterMath(*machine);
+  const auto which = is_faster ? compiler::OwnMath::faster : compiler::OwnMath::all;
+  const bool has_own = is_faster || math == MathSource::own;
+  if (has_own) compiler::useOwnMath(*module, which);
   if (llvm::Error error = compiler::linkBuiltins(*module)) fail(llvm::toString(std::move(error)));
-  if (math == MathSource::own)
-    if (llvm::Error error = compiler::defineOwnMath(*module))
+  if (has_own)
+    if (llvm::Error error = compiler::defineOwnMath(*module, which))
       fail(llvm::toString(std::move(error)));
   compiler::lowerPrintf(*module);
   if (machine->getTargetTriple().isX86()) compiler::lowerSaturatedConversions(*module);

@@ -24,8 +24,9 @@ std::unique_ptr<llvm::Module> loadModule(const std::string& name, llvm::LLVMCont
 // `features` as LLVM writes them; "" is the machine's own.
 std::unique_ptr<llvm::TargetMachine> makeMachine(const std::string& features = "");
 
-// Where the math functions come from: on CPUs SLEEF, elsewhere the library's own code.
-enum class MathSource : unsigned char { sleef, own };
+// Where the math functions come from: SLEEF; on CPUs with fused multiply-add the library's own code
+// where that is faster; elsewhere the library's own.
+enum class MathSource : unsigned char { sleef, faster, own };
 
 class Program {
  public:
