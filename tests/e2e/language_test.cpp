@@ -1,5 +1,6 @@
 // The optional parts of OpenCL C 3.0: one case for each.
 #include <algorithm>
+#include <climits>
 #include <limits>
 #include <numeric>
 
@@ -263,6 +264,21 @@ TEST_F(Language, WhatAnOptimiserMayNotAssume) {
 }
 
 // Bytes that are also numbers: written as numbers of 32 bits, read as ones of 64.
+// "mad_hi: returns mul_hi(a, b) + c", which wraps (OpenCL C 6.15.3).
+TEST_F(Language, SumsOfHighHalvesWrap) {
+  const OwnedKernel k = make(
+      "kernel void k(global const int* a, global int* out) {\n"
+      "  const size_t i = get_global_id(0);\n"
+      "  out[i] = mad_hi(a[i], a[i], a[i]) < a[i];\n"
+      "}\n",
+      "k");
+  const std::vector<cl_int> values{INT_MAX, INT_MAX - 9, 7, -7};
+  const OwnedMem in = upload(values), out = upload(std::vector<cl_int>(values.size()));
+  set(k, in, out);
+  run(k, {{values.size()}});
+  EXPECT_EQ(download<cl_int>(out), (std::vector<cl_int>{1, 1, 0, 0}));
+}
+
 TEST_F(Language, BytesHaveNoTypeOfTheirOwn) {
   const OwnedProgram program = built(
       "typedef union { uchar bytes[4]; uint number[1]; } cell;\n"

@@ -99,8 +99,11 @@ WIDTHS(DEFINE_MUL_HI_64, ulong, __weft_mul_hi_u64)
   }
 WIDTHS(DEFINE_MAD_SAT_64, )
 
-#define DEFINE_MAD_HI(n, V, T, U, I, B) \
-  PURE T##n mad_hi(T##n x, T##n y, T##n z) { return mul_hi(x, y) + z; }
+// The sum wraps.
+#define DEFINE_MAD_HI(n, V, T, U, I, B)                         \
+  PURE T##n mad_hi(T##n x, T##n y, T##n z) {                    \
+    return AS(T##n, (U##n)(AS(U##n, mul_hi(x, y)) + AS(U##n, z))); \
+  }
 INTEGER_TYPES(WIDTHS, DEFINE_MAD_HI)
 
 #define DEFINE_UPSAMPLE(n, V, T, W, B)                                                           \
