@@ -148,8 +148,9 @@ void describeMemory(port::Capabilities& c, const Caches& caches, uint64_t bytes,
       std::min(c.global_memory_bytes, std::max(c.global_memory_bytes / 4 * 3, minimum_allocation));
   c.global_cache = {caches.last_level_bytes, caches.line_bytes};
   // Local memory is ordinary memory that should stay in the core's own cache while a group runs,
-  // along with what the group reads. Programs size their tiles, and their buffers, by it.
-  c.local_memory_bytes = std::clamp(std::bit_floor(caches.l2_bytes / 16), 64 * kib, 128 * kib);
+  // along with what the group reads. Programs size their tiles, and their buffers, by it. Some ask
+  // for as much as the largest group may want, 16 bytes and some padding for each work-item.
+  c.local_memory_bytes = 128 * kib;
   c.constant_buffer_bytes = std::max(minimum_constant, c.local_memory_bytes);
   c.max_constant_arguments = constant_arguments;
   c.max_parameter_bytes = parameter_bytes;
