@@ -3,7 +3,7 @@
 // - __weft_inline_<function>_<type>, in straight lines, which vectors of lanes make their own;
 // - __weft_late_<function>_<type>, with a branch for rare arguments: these stay calls, of a vector's
 //   form where lanes become vectors, until all else is optimised, and are inlined then.
-// exp errs by at most 1.01 ULP, log by 1.00 (the specification allows 3), sin and cos by 2.10 (4).
+// exp errs by at most 1.01 ULP, log by 1.00 (the specification allows 3), sin and cos by 1.9 (4).
 #include "sleef.def"
 
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
@@ -134,12 +134,12 @@ WIDTHS(DEFINE_LOG, )
     r = FMA(times, (float##n)(-PI_2), r);                                            \
     return FMA(times, (float##n)(-PI_3), r);                                         \
   }                                                                                  \
-  /* For |r| <= pi/2, and never beyond 1, which the best coefficients round to at times. */ \
+  /* For |r| <= pi/2; 1 at pi/2, so that cos(0) is, and never beyond. */                      \
   INLINE OVERLOAD float##n sine_of(float##n r) {                                              \
     const float##n square = r * r;                                                   \
-    float##n p = FMA(square, (float##n)(0x1.5db8a8p-19f), (float##n)(-0x1.9f72f4p-13f)); \
-    p = FMA(p, square, (float##n)(0x1.110ee4p-7f));                                  \
-    p = FMA(p, square, (float##n)(-0x1.55554ap-3f));                                 \
+    float##n p = FMA(square, (float##n)(0x1.5d40f6p-19f), (float##n)(-0x1.9f6fe8p-13f)); \
+    p = FMA(p, square, (float##n)(0x1.110f1ap-7f));                                  \
+    p = FMA(p, square, (float##n)(-0x1.55555p-3f));                                 \
     return FMA(square, p * r, r);                                                    \
   }
 WIDTHS(DEFINE_REDUCED, )
