@@ -39,8 +39,8 @@ llvm::Error linkBuiltins(llvm::Module& module, LateMath late = LateMath::left,
 // math symbols stay undefined.
 llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine);
 
-// Links the library's own math functions that have branches, of scalars and vectors, for the
-// inliner. Until then they are declarations that passes treat like SLEEF's. True if there are any.
+// Links the library's own math functions that were calls until then, of scalars and vectors: of
+// declarations that passes treat like SLEEF's. Short ones are to be inlined. True if there are any.
 llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachine& machine);
 
 // Rewrites printf calls: packs the arguments (core/printf.h) and calls HostServices::print
@@ -75,15 +75,15 @@ std::vector<std::string> unresolvedFunctions(const llvm::Module& module);
 std::vector<std::string> undefinedFunctions(const llvm::Module& module);
 
 // Of which math functions the library's own code (cl/own_*.cl) is taken: of all that it has, for
-// targets without SLEEF, or of those of float for which it is faster.
+// targets without SLEEF, or of those for which it is faster.
 enum class OwnMath : uint8_t { all, faster };
 
 // Is there anything faster on a CPU? It needs fused multiply-add.
 bool hasFasterMath(const llvm::TargetMachine& machine);
 
-// Defines the math functions by it. Must follow linkBuiltins. What the library does not have stays
-// undefined.
-llvm::Error defineOwnMath(llvm::Module& module, OwnMath which = OwnMath::all);
+// Defines the math functions by it, all that there are. Must follow linkBuiltins. What the library
+// does not have stays undefined.
+llvm::Error defineOwnMath(llvm::Module& module);
 
 // Before linkBuiltins, with the same choice: functions of which the library has a form that needs
 // no double, or less of what completes SLEEF's.

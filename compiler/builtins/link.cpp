@@ -22,7 +22,7 @@ llvm::SmallVector<uint32_t> findMissing(const llvm::Module& module, LateMath lat
   llvm::SmallVector<uint32_t> found;
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
-    if (late == LateMath::left && function.getName().starts_with(late_math_prefix)) continue;
+    if (late == LateMath::left && isLateMath(function.getName())) continue;
     if (const auto index = findBuiltinModule(function.getName())) found.push_back(*index);
   }
   llvm::sort(found);

@@ -1,5 +1,7 @@
 // Math symbols of the builtin library (cl/sleef.def) as calls of its own scalar functions
 // (cl/own_*.cl): "__weft_sleef_sin_u35_float4" is four of "__weft_own_sin_float".
+#include "compiler/builtins/own_math.h"
+
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -8,55 +10,54 @@
 #include "compiler/builtins/math_names.h"
 
 namespace weft::compiler {
-namespace {
 
-std::string ownName(const MathName& name) {
-  return ("__weft_own_" + name.function + (name.is_double ? "_double" : "_float")).str();
+bool hasFasterForm(const MathName& name) {
+  // The library has more code for CPUs (cl/inline_math.cl), or SLEEF's is about as fast.
+  constexpr llvm::StringLiteral others[] = {"sin", "cos", "tan", "exp", "log"};
+  constexpr llvm::StringLiteral others_of_double[] = {"sin",  "cos",  "tan",   "log",    "asin",
+                                                      "acos", "atan", "atan2", "tgamma", "lgamma"};
+  constexpr llvm::StringLiteral rough[] = {"asin", "acos", "atan", "log2"};
+  const bool is_slower =
+      name.is_double ? llvm::is_contained(others_of_double, name.function)
+                     : llvm::is_contained(others, name.function) ||
+                           (name.accuracy == "u35" && llvm::is_contained(rough, name.function));
+  return !is_slower && findBuiltinModule(mathSymbol(own_math_prefix, name, 1));
 }
 
-// The library has code of its own for CPUs (cl/inline_math.cl), or SLEEF's is about as fast: what
-// is inlined in each form of a kernel takes its time to build.
-bool isFaster(const MathName& name) {
-  constexpr llvm::StringLiteral others[] = {"sin",  "cos", "exp",  "log",  "tan",
-                                            "log2", "pow", "cbrt", "atan2"};
-  constexpr llvm::StringLiteral rough[] = {"asin", "acos", "atan"};
-  return !name.is_double && !llvm::is_contained(others, name.function) &&
-         !(name.accuracy == "u35" && llvm::is_contained(rough, name.function));
-}
-
-void define(llvm::Function& function, const MathName& name) {
+void defineByElements(llvm::Function& function, llvm::StringRef element_function) {
   llvm::Module& module = *function.getParent();
+  llvm::SmallVector<llvm::Type*> parameters;
+  for (llvm::Argument& argument : function.args())
+    parameters.push_back(argument.getType()->getScalarType());
   llvm::Type* element = function.getReturnType()->getScalarType();
-  const llvm::SmallVector<llvm::Type*> parameters(function.arg_size(), element);
   llvm::FunctionCallee scalar = module.getOrInsertFunction(
-      ownName(name), llvm::FunctionType::get(element, parameters, false));
+      element_function, llvm::FunctionType::get(element, parameters, false));
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", &function));
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(function.getReturnType());
   llvm::Value* result = llvm::PoisonValue::get(function.getReturnType());
-  for (unsigned i = 0; i < name.width; ++i) {
+  for (unsigned i = 0; i < (vector ? vector->getNumElements() : 1); ++i) {
     llvm::SmallVector<llvm::Value*> values;
     for (llvm::Argument& argument : function.args())
-      values.push_back(name.width > 1 ? builder.CreateExtractElement(&argument, i) : &argument);
+      values.push_back(vector ? builder.CreateExtractElement(&argument, i) : &argument);
     llvm::Value* value = builder.CreateCall(scalar, values);
-    result = name.width > 1 ? builder.CreateInsertElement(result, value, i) : value;
+    result = vector ? builder.CreateInsertElement(result, value, i) : value;
   }
   builder.CreateRet(result);
   function.setLinkage(llvm::GlobalValue::InternalLinkage);
   function.addFnAttr(llvm::Attribute::AlwaysInline);
 }
 
-}  // namespace
-
-llvm::Error defineOwnMath(llvm::Module& module, OwnMath which) {
-  llvm::SmallVector<std::pair<llvm::Function*, MathName>> found;
+llvm::Error defineOwnMath(llvm::Module& module) {
+  llvm::SmallVector<std::pair<llvm::Function*, std::string>> found;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration() || function.use_empty()) continue;
     const auto name = parseMathName(function.getName());
-    if (!name || (which == OwnMath::faster && !isFaster(*name))) continue;
-    if (findBuiltinModule(ownName(*name))) found.push_back({&function, *name});
+    if (!name) continue;
+    const std::string own = mathSymbol(own_math_prefix, *name, 1);
+    if (findBuiltinModule(own)) found.push_back({&function, own});
   }
-  // The names are part of the functions that `define` gives bodies to.
-  for (auto& [function, name] : found) define(*function, name);
-  return linkBuiltins(module);
+  for (auto& [function, own] : found) defineByElements(*function, own);
+  return linkBuiltins(module, LateMath::linked);
 }
 
 }  // namespace weft::compiler

@@ -54,7 +54,7 @@ constexpr llvm::StringLiteral host_symbols[] = {"memcpy", "memmove", "memset", "
 bool isExpected(const llvm::Function& function) {
   const StringRef name = function.getName();
   return function.isIntrinsic() || name.starts_with(math_prefix) || name.starts_with("Sleef_") ||
-         name.starts_with(late_math_prefix) || name.starts_with(pixel_call_prefix) ||
+         isLateMath(name) || name.starts_with(pixel_call_prefix) ||
          llvm::is_contained(lowered_later, name) || llvm::is_contained(host_symbols, name);
 }
 

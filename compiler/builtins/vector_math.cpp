@@ -4,6 +4,8 @@
 // SLEEF's deterministic families return the same bits in every vector width, so that a result does
 // not depend on whether a lane fell into the vector body of a loop or into its remainder: `finz`
 // where fused multiply-add is there, `cinz` where not.
+#include "compiler/builtins/vector_math.h"
+
 #include <numeric>
 
 #include <llvm/ADT/SmallVector.h>
@@ -19,6 +21,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/builtins/library.h"
 #include "compiler/builtins/math_names.h"
+#include "compiler/builtins/own_math.h"
 #include "compiler/passes/simd/vector_forms.h"
 
 namespace weft::compiler {
@@ -66,13 +69,10 @@ std::string symbolOf(const MathName& name, const Isa* isa, unsigned width) {
       .str();
 }
 
-std::string ownName(const char* prefix, const MathName& name, unsigned width) {
-  const std::string type = name.is_double ? "_double" : "_float";
-  return prefix + name.function.str() + type + (width > 1 ? std::to_string(width) : "");
-}
-
-bool hasLateForm(const MathName& name) {
-  return findBuiltinModule(ownName(late_math_prefix.data(), name, name.width)).has_value();
+// By which prefix the library has code for it that is linked late, or else null.
+const llvm::StringLiteral* latePrefix(const MathName& name) {
+  if (findBuiltinModule(mathSymbol(late_math_prefix, name, name.width))) return &late_math_prefix;
+  return hasFasterForm(name) ? &own_math_prefix : nullptr;
 }
 
 class MathLowering {
@@ -82,8 +82,8 @@ class MathLowering {
       : module_(module), isas_(selectIsas(machine)), own_code_(own_code && fuses()) {}
 
   void lower(Function& marker, MathName name) {
-    late_ = own_code_ && hasLateForm(name);
-    if (const std::string own = ownName("__weft_inline_", name, name.width);
+    late_ = own_code_ ? latePrefix(name) : nullptr;
+    if (const std::string own = mathSymbol("__weft_inline_", name, name.width);
         own_code_ && findBuiltinModule(own)) {
       marker.replaceAllUsesWith(
           module_.getOrInsertFunction(own, marker.getFunctionType()).getCallee());
@@ -108,11 +108,18 @@ class MathLowering {
     marker.eraseFromParent();
   }
 
+  // A function of the library's own that is called by its name.
+  void describe(Function& scalar, const MathName& name) {
+    late_ = &own_math_prefix;
+    declare(scalar.getName().str(), scalar.getFunctionType());
+    describeVariants(scalar, name);
+  }
+
  private:
   bool fuses() const { return !isas_.empty() && fusesAll(*isas_.front()); }
 
   std::string symbol(const MathName& name, const Isa* isa, unsigned width) const {
-    return late_ ? ownName(late_math_prefix.data(), name, width) : symbolOf(name, isa, width);
+    return late_ ? mathSymbol(*late_, name, width) : symbolOf(name, isa, width);
   }
 
   Function* declare(const std::string& symbol, llvm::FunctionType* type) {
@@ -125,10 +132,12 @@ class MathLowering {
     return function;
   }
 
-  Function* vectorForm(const MathName& name, const Isa& isa, llvm::Type* element, unsigned arity) {
-    const unsigned width = isa.bits / element->getScalarSizeInBits();
-    auto* vector = llvm::FixedVectorType::get(element, width);
-    const llvm::SmallVector<llvm::Type*> parameters(arity, vector);
+  Function* vectorForm(const MathName& name, const Isa& isa, const llvm::FunctionType& scalar) {
+    const unsigned width = isa.bits / scalar.getReturnType()->getScalarSizeInBits();
+    llvm::SmallVector<llvm::Type*> parameters;
+    for (llvm::Type* parameter : scalar.params())
+      parameters.push_back(llvm::FixedVectorType::get(parameter, width));
+    auto* vector = llvm::FixedVectorType::get(scalar.getReturnType(), width);
     return declare(symbol(name, &isa, width), llvm::FunctionType::get(vector, parameters, false));
   }
 
@@ -145,8 +154,7 @@ class MathLowering {
   Function* lateForm(const Function& marker, const MathName& name) {
     Function* scalar = scalarForm(marker, name);
     if (name.width == 1) return scalar;
-    Function* form =
-        declare(ownName(late_math_prefix.data(), name, name.width), marker.getFunctionType());
+    Function* form = declare(mathSymbol(*late_, name, name.width), marker.getFunctionType());
     form->addFnAttr(element_form_attribute, scalar->getName());
     return form;
   }
@@ -157,7 +165,7 @@ class MathLowering {
     llvm::SmallVector<llvm::GlobalValue*> kept{&scalar};
     for (const Isa* isa : isas_) {
       if (isa->bits == 0) continue;
-      Function* vector = vectorForm(name, *isa, scalar.getReturnType(), scalar.arg_size());
+      Function* vector = vectorForm(name, *isa, *scalar.getFunctionType());
       const unsigned width = isa->bits / scalar.getReturnType()->getScalarSizeInBits();
       mappings += (mappings.empty() ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width)) +
                   std::string(scalar.arg_size(), 'v') + "_" + scalar.getName().str() + "(" +
@@ -195,7 +203,9 @@ class MathLowering {
                       const Isa& isa) {
     llvm::Type* element = call.getType()->getScalarType();
     const unsigned piece = isa.bits / element->getScalarSizeInBits();
-    Function* function = vectorForm(name, isa, element, call.arg_size());
+    const llvm::SmallVector<llvm::Type*> parameters(call.arg_size(), element);
+    Function* function =
+        vectorForm(name, isa, *llvm::FunctionType::get(element, parameters, false));
     llvm::SmallVector<Value*> results;
     for (unsigned begin = 0; begin < name.width; begin += piece) {
       // Missing elements repeat the last one: what is there stays on the common path.
@@ -228,19 +238,22 @@ class MathLowering {
   llvm::Module& module_;
   llvm::SmallVector<const Isa*, 4> isas_;
   bool own_code_;
-  bool late_ = false;  // the function in hand
+  const llvm::StringLiteral* late_ = nullptr;  // its prefix, if the function in hand is such
 };
 
 void lowerMath(llvm::Module& module, const llvm::TargetMachine& machine, bool own_code) {
-  llvm::SmallVector<Function*> markers;
-  for (Function& function : module)
-    if (function.isDeclaration() && parseMathName(function.getName())) markers.push_back(&function);
-  if (markers.empty()) return;
+  llvm::SmallVector<Function*> markers, own;
+  for (Function& function : module) {
+    if (!function.isDeclaration()) continue;
+    if (parseMathName(function.getName())) markers.push_back(&function);
+    if (parseOwnMathName(function.getName())) own.push_back(&function);
+  }
+  if (markers.empty() && own.empty()) return;
   MathLowering lowering(module, machine, own_code);
+  for (Function* function : own)
+    lowering.describe(*function, *parseOwnMathName(function->getName()));
   for (Function* marker : markers) lowering.lower(*marker, *parseMathName(marker->getName()));
 }
-
-bool isLate(const llvm::Value& value) { return value.getName().starts_with(late_math_prefix); }
 
 }  // namespace
 
@@ -254,16 +267,8 @@ llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& m
   return linkBuiltins(module);
 }
 
-llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachine& machine) {
-  llvm::removeFromUsedLists(
-      module, [](llvm::Constant* constant) { return isLate(*constant->stripPointerCasts()); });
-  if (llvm::none_of(module, [](Function& f) { return isLate(f) && !f.use_empty(); })) return false;
-  if (llvm::Error error = linkBuiltins(module, LateMath::linked)) return error;
+void useSleefAlone(llvm::Module& module, const llvm::TargetMachine& machine) {
   lowerMath(module, machine, false);
-  for (Function& function : module)
-    if (isLate(function) && !function.isDeclaration())
-      function.addFnAttr(llvm::Attribute::AlwaysInline);
-  return true;
 }
 
 }  // namespace weft::compiler

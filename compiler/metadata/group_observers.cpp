@@ -31,8 +31,8 @@ bool isOfTheRange(llvm::StringRef name) {
 // Of one that is declared only. What devices have of their own is taken to tell.
 bool tellsOfGroups(const llvm::Function& function) {
   const llvm::StringRef name = function.getName();
-  const bool is_math = name.starts_with("Sleef_") || name.starts_with(math_prefix) ||
-                       name.starts_with(late_math_prefix);
+  const bool is_math =
+      name.starts_with("Sleef_") || name.starts_with(math_prefix) || isLateMath(name);
   if (is_math || isOfTheRange(name) || name.starts_with(pixel_call_prefix)) return false;
   if (function.isIntrinsic()) return function.isTargetIntrinsic() || function.isConvergent();
   if (isWorkItemQuery(function) || isBarrier(function) || function.isConvergent()) return true;

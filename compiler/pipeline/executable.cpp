@@ -40,10 +40,8 @@ void forgetUsed(llvm::Module& module) {
 }
 
 llvm::Error linkFunctions(llvm::Module& module, const llvm::TargetMachine& machine) {
-  const bool faster = hasFasterMath(machine);
-  if (faster) useOwnMath(module, OwnMath::faster);
-  if (llvm::Error error = linkBuiltins(module)) return error;
-  return faster ? defineOwnMath(module, OwnMath::faster) : llvm::Error::success();
+  if (hasFasterMath(machine)) useOwnMath(module, OwnMath::faster);
+  return linkBuiltins(module);
 }
 
 }  // namespace

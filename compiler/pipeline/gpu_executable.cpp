@@ -320,7 +320,7 @@ llvm::Error linkFunctions(llvm::Module& module, const port::Target& target) {
     useStandardFunctions(module, own);
   else
     useOwnMath(module);
-  if (llvm::Error error = linkBuiltins(module, LateMath::left, GroupFunctions::own)) return error;
+  if (llvm::Error error = linkBuiltins(module, LateMath::linked, GroupFunctions::own)) return error;
   if (is_spirv) useStandardFunctions(module, own);
   return defineOwnMath(module);
 }

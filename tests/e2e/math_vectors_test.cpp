@@ -13,7 +13,9 @@ constexpr const char* functions[] = {"sin(x)",      "cos(x)",      "tan(x)",    
                                      "exp2(x)",     "log(x)",      "log2(x)",    "cbrt(x)",
                                      "atan(x)",     "asin(x)",     "tanh(x)",    "asinh(x)",
                                      "erf(x)",      "sinpi(x)",    "pow(x, y)",  "powr(fabs(x), y)",
-                                     "atan2(x, y)", "hypot(x, y)", "fmod(x, y)", "exp(sin(x) * y)"};
+                                     "atan2(x, y)", "hypot(x, y)", "fmod(x, y)", "exp(sin(x) * y)",
+                                     "expm1(x)",    "log1p(y)",    "exp10(x)",   "acosh(fabs(x))",
+                                     "erfc(x)",     "tanpi(x)",    "sinh(x)",    "remainder(x, y)"};
 constexpr unsigned rounds = 3;
 
 struct MathVectorsCase {

@@ -1,109 +1,100 @@
-// Exponentials, logarithms, powers and the hyperbolic functions.
+// Exponentials, logarithms and the hyperbolic functions, in straight lines.
 #include "own_math.def"
 
 double __weft_own_exp_double(double x) { return exponential((Pair){x, 0.0}); }
 double __weft_own_exp2_double(double x) {
-  if (!(__builtin_elementwise_abs(x) < 1100.0)) return exponential((Pair){x, 0.0});
-  const double n = RINT(x);
-  const Exponential e = reduced_exponential(times((Pair){x - n, 0.0}, LN2_HI, LN2_LO));
-  return scaled(1.0 + e.fraction, (int)n + e.n);
+  const double high = clamped(x, -1100.0, 1100.0);
+  const Integer n = nearest(high, 1.0);
+  const double f = high - n.value;
+  double p = FMA(0x1.eb5ad16d72089p-32, f, 0x1.e60570d75ca42p-28);
+  p = FMA(p, f, 0x1.b523dc6b6d027p-24);
+  p = FMA(p, f, 0x1.62bfd4f394576p-20);
+  p = FMA(p, f, 0x1.ffcbfd01645c8p-17);
+  p = FMA(p, f, 0x1.430913093d128p-13);
+  p = FMA(p, f, 0x1.5d87fe7880471p-10);
+  p = FMA(p, f, 0x1.3b2ab6fba1edbp-7);
+  p = FMA(p, f, 0x1.c6b08d704a1acp-5);
+  p = FMA(p, f, 0x1.ebfbdff82c598p-3);
+  p = FMA(p, f, 0x1.62e42fefa39efp-1);
+  return scaled(FMA(p, f, 1.0), n.number);
 }
 double __weft_own_exp10_double(double x) {
-  if (!(__builtin_elementwise_abs(x) < 400.0)) return exponential((Pair){x * 2.0, 0.0});
-  return exponential(times((Pair){x, 0.0}, LN10_HI, LN10_LO));
+  const double high = clamped(x, -340.0, 340.0);
+  const Integer n = nearest(high, LOG2_10);
+  const double rest = FMA(-n.value, LOG10_2_LO, FMA(-n.value, LOG10_2_HI, high));
+  const Exponential e = of_reduced(n.number, rest * LN10_HI);
+  return scaled(1.0 + e.fraction, e.n);
+}
+
+// A quarter of e^x - 1, for |x| <= 710.48.
+INLINE double quarter_less_one(double x) {
+  const Exponential e = reduced_exponential((Pair){x, 0.0});
+  const double quarter = power_of_two(e.n - 2);
+  return FMA(e.fraction, quarter, quarter - 0.25);
 }
 double __weft_own_expm1_double(double x) {
-  if (x != x || __builtin_elementwise_abs(x) < 0x1p-54) return x;
-  if (x > 710.0) return (double)INFINITY;
-  if (x < -50.0) return -1.0;
-  const Exponential e = reduced_exponential((Pair){x, 0.0});
-  if (e.n == 0) return e.fraction;
-  if (e.n > 60) return scaled(1.0 + e.fraction, e.n);
-  return (power_of_two(e.n) - 1.0) + scaled(e.fraction, e.n);
+  const double quarter = quarter_less_one(clamped(x, -50.0, 710.0));
+  return COPYSIGN(4.0 * quarter, x);
+}
+// With t = e^a - 1: sinh(a) = (t + t / (t + 1)) / 2 and tanh(a / 2) = t / (t + 2). Parts are
+// multiplied last, so that they overflow no sooner than the result.
+double __weft_own_sinh_double(double x) {
+  const double quarter = quarter_less_one(clamped(ABS(x), 0.0, 710.48));
+  return COPYSIGN(2.0 * (quarter + quarter / FMA(4.0, quarter, 1.0)), x);
+}
+double __weft_own_cosh_double(double x) {
+  const Exponential e = reduced_exponential((Pair){clamped(ABS(x), 0.0, 710.48), 0.0});
+  const double eighth = power_of_two(e.n - 3) * (1.0 + e.fraction);
+  return 4.0 * (eighth + 0.015625 / eighth);
+}
+double __weft_own_tanh_double(double x) {
+  const double t = 4.0 * quarter_less_one(clamped(2.0 * ABS(x), 0.0, 44.0));
+  return COPYSIGN(t / (t + 2.0), x);
 }
 
 double __weft_own_log_double(double x) {
-  if (outside_logarithm(x)) return logarithm_outside(x);
-  const Pair l = logarithm(x);
-  return l.hi + l.lo;
+  const Parts p = parts_of(x);
+  const double rest = p.f + FMA(p.exponent, LN2_LO, logarithm_tail(p.f));
+  return with_ends(x, FMA(p.exponent, LN2_HI, rest));
 }
 double __weft_own_log2_double(double x) {
-  if (outside_logarithm(x)) return logarithm_outside(x);
-  const Logarithm l = split_logarithm(x);
-  const Pair sum = sum_of((Pair){l.exponent, 0.0}, times(l.mantissa, LOG2E_HI, LOG2E_LO));
-  return sum.hi + sum.lo;
+  const Parts p = parts_of(x);
+  const double rest = logarithm_tail(p.f);
+  return with_ends(x, FMA(p.f, LOG2E_HI, p.exponent) + FMA(rest, LOG2E_HI, p.f * LOG2E_LO));
 }
 double __weft_own_log10_double(double x) {
-  if (outside_logarithm(x)) return logarithm_outside(x);
-  const Logarithm l = split_logarithm(x);
-  const Pair sum = sum_of(times((Pair){l.exponent, 0.0}, LOG10_2_HI, LOG10_2_LO),
-                          times(l.mantissa, LOG10E_HI, LOG10E_LO));
-  return sum.hi + sum.lo;
+  const Parts p = parts_of(x);
+  const double rest = FMA(logarithm_tail(p.f), LOG10E_HI, p.exponent * LOG10_2_LO);
+  return with_ends(x, FMA(p.exponent, LOG10_2_HI, FMA(p.f, LOG10E_HI, rest)));
 }
-double __weft_own_log1p_double(double x) {
-  if (__builtin_elementwise_abs(x) < 0x1p-54) return x;
-  const Pair one_more = exact_sum(1.0, x);
-  if (outside_logarithm(one_more.hi)) return logarithm_outside(one_more.hi);
-  const Pair l = logarithm(one_more.hi);
-  return l.hi + (l.lo + one_more.lo / one_more.hi);
+// log(1 + x)
+INLINE double logarithm_of_sum(double x) {
+  const double sum = 1.0 + x;
+  const long exponent = (AS(long, sum) - AS(long, ROOT_OF_HALF)) >> 52;
+  // 1 + f = (1 + x) / 2^exponent, by four at first, because that is a normal number.
+  const double factor = power_of_two(2 - exponent);
+  const double f = exponent == 0 ? x : FMA(0.25 * x, factor, FMA(0.25, factor, -1.0));
+  const double e = double_of(exponent);
+  const double y = FMA(e, LN2_HI, f + FMA(e, LN2_LO, logarithm_tail(f)));
+  return COPYSIGN(with_ends(sum, y), x);
 }
-
-// x is not negative; y * log(x) decides alone.
-INLINE double power_of_magnitude(double x, double y) {
-  if (x == 0.0) return y < 0.0 ? (double)INFINITY : 0.0;
-  if (x == (double)INFINITY) return y < 0.0 ? 0.0 : x;
-  const Pair l = logarithm(x);
-  const double estimate = l.hi * y;
-  if (!(__builtin_elementwise_abs(estimate) < 1000.0))
-    return estimate > 0.0 ? (double)INFINITY : 0.0;
-  Pair product = exact_product(l.hi, y);
-  product.lo += l.lo * y;
-  return exponential(ordered_sum(product.hi, product.lo));
-}
-double __weft_own_pow_double(double x, double y) {
-  if (y == 0.0 || x == 1.0) return 1.0;
-  if (x != x || y != y) return x + y;
-  const double magnitude = ABS(x);
-  if (ABS(y) == (double)INFINITY) {
-    if (magnitude == 1.0) return 1.0;
-    return (magnitude > 1.0) == (y > 0.0) ? (double)INFINITY : 0.0;
-  }
-  const bool integral = y == __builtin_elementwise_trunc(y);
-  const double halved = y * 0.5;
-  const bool odd = integral && halved != __builtin_elementwise_trunc(halved);
-  if (x < 0.0 && magnitude < (double)INFINITY && !integral) return (double)NAN;
-  const double power = power_of_magnitude(magnitude, y);
-  return odd ? COPYSIGN(power, x) : power;
-}
-
-double __weft_own_sinh_double(double x) {
-  const double a = ABS(x);
-  const double root = __weft_own_exp_double(0.5 * a);
-  const double t = __weft_own_expm1_double(a);
-  return COPYSIGN(a < 22.0 ? 0.5 * (t + t / (t + 1.0)) : 0.5 * root * root, x);
-}
-double __weft_own_cosh_double(double x) {
-  const double a = ABS(x);
-  const double root = __weft_own_exp_double(0.5 * a);
-  const double e = __weft_own_exp_double(a);
-  return a < 22.0 ? 0.5 * e + 0.5 / e : 0.5 * root * root;
-}
-double __weft_own_tanh_double(double x) {
-  const double t = __weft_own_expm1_double(2.0 * ABS(x));
-  return COPYSIGN(ABS(x) > 22.0 ? 1.0 : t / (t + 2.0), x);
-}
+double __weft_own_log1p_double(double x) { return logarithm_of_sum(x); }
+// From here on the area functions are log(2 x) to the last bit.
+#define LOGARITHMIC 0x1p28
 double __weft_own_asinh_double(double x) {
   const double a = ABS(x), square = a * a;
-  if (!(a < 0x1p28)) return COPYSIGN(__weft_own_log_double(a) + LN2_HI, x);
-  return COPYSIGN(__weft_own_log1p_double(a + square / (1.0 + SQRT(1.0 + square))), x);
+  const bool large = a > LOGARITHMIC;
+  const double y =
+      logarithm_of_sum(large ? a - 1.0 : a + square / (1.0 + SQRT(1.0 + square)));
+  return COPYSIGN(large ? y + LN2_HI : y, x);
 }
 double __weft_own_acosh_double(double x) {
-  if (x < 1.0) return (double)NAN;
-  if (!(x < 0x1p28)) return __weft_own_log_double(x) + LN2_HI;
   const double t = x - 1.0;
-  return __weft_own_log1p_double(t + SQRT(2.0 * t + t * t));
+  const bool large = x > LOGARITHMIC;
+  const double y = logarithm_of_sum(large ? t : t + SQRT(FMA(t, t, 2.0 * t)));
+  return x < 1.0 ? (double)NAN : large ? y + LN2_HI : y;
 }
 double __weft_own_atanh_double(double x) {
   const double a = ABS(x);
-  return COPYSIGN(0.5 * __weft_own_log1p_double(2.0 * a / (1.0 - a)), x);
+  return COPYSIGN(0.5 * logarithm_of_sum(2.0 * a / (1.0 - a)), x);
 }

@@ -99,10 +99,3 @@ float __weft_own_atanh_float(float x) {
   const float y = COPYSIGN(0.5f * logarithm_of_sum(sum), x);
   return a > 1.0f ? (float)NAN : y;
 }
-
-// In place of what completes SLEEF's.
-OWN1(log1p)
-OWN1(sinh)
-OWN1(cosh)
-OWN1(asinh)
-OWN1(acosh)

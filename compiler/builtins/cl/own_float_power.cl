@@ -55,7 +55,7 @@ float __weft_own_pow_float(float x, float y) {
 }
 
 // The exponent in two parts, of which float holds the first.
-INLINE float pown_of(float x, int y) {
+float __weft_own_pown_float(float x, int y) {
   const int high = y > -0x1000000 && y < 0x1000000 ? y : y & ~0xff;
   const float first = (float)high, second = (float)(y - high);
   const Pair logarithm = whole_logarithm(x);
@@ -65,7 +65,7 @@ INLINE float pown_of(float x, int y) {
   const float result = (y & 1) != 0 ? COPYSIGN(power, x) : power;
   return y == 0 ? 1.0f : x != x ? x : result;
 }
-INLINE float rootn_of(float x, int n) {
+float __weft_own_rootn_float(float x, int n) {
   const Pair logarithm = whole_logarithm(x);
   const float degree = (float)n, inverse = 1.0f / degree;
   Pair quotient = {logarithm.hi * inverse, 0.0f};
@@ -75,14 +75,3 @@ INLINE float rootn_of(float x, int n) {
   const float result = odd ? COPYSIGN(power, x) : power;
   return n == 0 || x != x || (x < 0.0f && !odd) ? (float)NAN : result;
 }
-
-// In place of those that go through double, and of what completes SLEEF's.
-#define DEFINE_INTEGER_POWER(n, V, unused)                                                      \
-  PURE float##n __weft_own_pown(float##n x, int##n y) { return MAP2(n, float, pown_of, x, y); } \
-  PURE float##n __weft_own_rootn(float##n x, int##n y) { return MAP2(n, float, rootn_of, x, y); }
-WIDTHS(DEFINE_INTEGER_POWER, )
-#define DEFINE_POW(n, V, unused)                         \
-  PURE float##n __weft_own_pow(float##n x, float##n y) { \
-    return MAP2(n, float, __weft_own_pow_float, x, y);   \
-  }
-WIDTHS(DEFINE_POW, )

@@ -1,71 +1,92 @@
 // Roots, error functions and the gamma function.
 #include "own_math.def"
 
+// From 1 / cbrt(m), but for h as a part of it, to the same but for less than h^4 / 2.
+INLINE double nearer_root(double m, double r) {
+  const double h = FMA(-(m * r) * r, r, 1.0);
+  return FMA(r * h, FMA(h, FMA(h, 14.0 / 81.0, 2.0 / 9.0), 1.0 / 3.0), r);
+}
 double __weft_own_cbrt_double(double x) {
   const double a = ABS(x);
-  if (!(a > 0.0 && a < (double)INFINITY)) return x;
-  // a = m * 8^n, 1 <= m < 8.
   const bool small = a < 0x1p-1022;
-  const ulong bits = AS(ulong, small ? a * 0x1p54 : a);
-  const int exponent = (int)(bits >> 52) - (small ? 54 : 0) + 3 * 1024 - 1023;
-  const int n = exponent / 3 - 1024;
-  const double m = AS(double, (bits & 0xffffffffffffful) | 0x3ff0000000000000ul) *
-                   power_of_two(exponent % 3);
-  // Each step of Halley's triples the right digits.
-  double y = 0.8 + 0.18 * m - 0.005 * m * m;
-  for (int i = 0; i < 4; ++i) {
-    const double cube = y * y * y;
-    y -= y * (cube - m) / (2.0 * cube + m);
-  }
+  const double m = small ? a * 0x1p54 : a;
+  // At first h is at most 0.103.
+  double r = AS(double, (ulong)(0x553ee890u - (uint)(AS(ulong, m) >> 32) / 3) << 32);
+  r = nearer_root(m, r);
+  r = nearer_root(m, r);
+  const double y = m * r * r;
   const Pair square = exact_product(y, y);
   const double rest = FMA(-square.hi, y, m) - square.lo * y;
-  return COPYSIGN(scaled(y + rest / (3.0 * square.hi), n), x);
+  const double root = FMA(rest * r, r * (1.0 / 3.0), y);
+  return a > 0.0 && a < (double)INFINITY ? COPYSIGN(small ? root * 0x1p-18 : root, x) : x;
 }
 double __weft_own_hypot_double(double x, double y) {
-  const double a = __builtin_elementwise_max(ABS(x), ABS(y));
-  const double b = __builtin_elementwise_min(ABS(x), ABS(y));
-  if (ABS(x) == (double)INFINITY || ABS(y) == (double)INFINITY) return (double)INFINITY;
-  if (x != x || y != y) return x + y;
+  const double p = ABS(x), q = ABS(y);
+  const double a = p > q ? p : q, b = p > q ? q : p;
   const double up = a > 0x1p500 ? 0x1p-600 : a < 0x1p-400 ? 0x1p600 : 1.0;
   const double back = a > 0x1p500 ? 0x1p600 : a < 0x1p-400 ? 0x1p-600 : 1.0;
-  const double p = a * up, q = b * up;
-  return SQRT(FMA(p, p, q * q)) * back;
+  const double c = a * up, d = b * up;
+  const double z = SQRT(FMA(c, c, d * d)) * back;
+  const bool is_number = (x == x) & (y == y);
+  const bool is_infinite = (p == (double)INFINITY) | (q == (double)INFINITY);
+  return is_infinite ? (double)INFINITY : is_number ? z : x + y;
 }
 
-// e^(-x^2).
-INLINE double bell(double x) {
+// erf for |x| <= 1.
+INLINE double error_near_zero(double x) {
+  const double z = x * x;
+  double p = FMA(0x1.bcc7673e2f71dp-35, z, -0x1.290ef2aba0acfp-30);
+  p = FMA(p, z, 0x1.f253bae72ebc3p-27);
+  p = FMA(p, z, -0x1.5e94fcc839228p-23);
+  p = FMA(p, z, 0x1.b9cd799776869p-20);
+  p = FMA(p, z, -0x1.f4d05fc887746p-17);
+  p = FMA(p, z, 0x1.f9a30b576b8ccp-14);
+  p = FMA(p, z, -0x1.c02db2f9c2b97p-11);
+  p = FMA(p, z, 0x1.565bcd07fa605p-8);
+  p = FMA(p, z, -0x1.b82ce3125647ap-6);
+  p = FMA(p, z, 0x1.ce2f21a041df3p-4);
+  p = FMA(p, z, -0x1.812746b0379cap-2);
+  return x * FMA(p, z, 0x1.20dd750429b6dp+0);
+}
+// erfc for a >= 0: e^(-a^2) / (1 + 2 a) and a polynomial of (a - 4) / (a + 4).
+INLINE double complement(double a) {
+  const double x = clamped(a, 0.0, 27.3);
+  const double sum = x + 4.0, scale = FMA(2.0, x, 1.0);
+  const double both = 1.0 / (sum * scale);
+  const double q = (x - 4.0) * scale * both;
+  double p = FMA(-0x1.bc0bae1417223p-30, q, -0x1.c2ea3b9f3cd66p-27);
+  p = FMA(p, q, -0x1.107b71e000d67p-27);
+  p = FMA(p, q, 0x1.e84b1cf1d755p-24);
+  p = FMA(p, q, 0x1.0b36d1bc7415bp-24);
+  p = FMA(p, q, -0x1.bf3a55cb80e84p-21);
+  p = FMA(p, q, 0x1.44d89e6d8f30dp-22);
+  p = FMA(p, q, 0x1.7f9e6d794519fp-18);
+  p = FMA(p, q, -0x1.78ad91b08a967p-17);
+  p = FMA(p, q, -0x1.9967fec93a742p-16);
+  p = FMA(p, q, 0x1.3be1002e0194ep-13);
+  p = FMA(p, q, -0x1.a1de94aede522p-13);
+  p = FMA(p, q, -0x1.8d4aa3b0058ebp-11);
+  p = FMA(p, q, 0x1.49c671a979043p-8);
+  p = FMA(p, q, -0x1.0962387a632d9p-6);
+  p = FMA(p, q, 0x1.3079edf9aa46bp-5);
+  p = FMA(p, q, -0x1.0fb06dfe87795p-4);
+  p = FMA(p, q, 0x1.7fee004df8e99p-4);
+  p = FMA(p, q, -0x1.9ddb23c3e596ep-4);
+  p = FMA(p, q, 0x1.16ecefcfa5f55p-4);
+  p = FMA(p, q, 0x1.f7f5df66fcb71p-7);
+  p = FMA(p, q, -0x1.1df1ad154a29bp-3);
+  p = FMA(p, q, 0x1.3ba5916e9fd7fp+0);
   const Pair square = exact_product(x, x);
-  return exponential((Pair){-square.hi, -square.lo});
-}
-// erf for 0 <= x < 2.5: a series of positive terms.
-INLINE double error_series(double x) {
-  const double twice_square = 2.0 * x * x;
-  double term = x, sum = x;
-  for (int i = 1; term > sum * 0x1p-56; ++i) {
-    term *= twice_square / (double)(2 * i + 1);
-    sum += term;
-  }
-  return 0x1.20dd750429b6dp+0 * bell(x) * sum;
-}
-// erfc for x >= 0.7: a continued fraction, which converges the faster the larger x is.
-INLINE double complement_fraction(double x) {
-  if (x > 27.3) return 0.0;
-  const double square = x * x;
-  double fraction = 0.0;
-  for (int i = (int)(230.0 / square) + 12; i > 0; --i)
-    fraction = 0.5 * (double)i / (x + fraction);
-  return 0x1.20dd750429b6dp-1 * bell(x) / (x + fraction);
+  const Exponential e = reduced_exponential((Pair){-square.hi, -square.lo});
+  return scaled((1.0 + e.fraction) * (p * sum) * both, e.n);
 }
 double __weft_own_erf_double(double x) {
-  const double a = ABS(x);
-  if (x != x) return x;
-  return COPYSIGN(a < 2.5 ? error_series(a) : 1.0 - complement_fraction(a), x);
+  const double a = ABS(x), near = error_near_zero(a), far = 1.0 - complement(a);
+  return COPYSIGN(a < 1.0 ? near : far, x);
 }
 double __weft_own_erfc_double(double x) {
-  if (x != x) return x;
-  // Below, the difference from 1 loses at most two bits.
-  if (x >= 0.7) return complement_fraction(x);
-  return x < 0.0 ? 1.0 + __weft_own_erf_double(-x) : 1.0 - error_series(x);
+  const double y = complement(ABS(x));
+  return x < 0.0 ? 2.0 - y : y;
 }
 
 // log(gamma(x)) for x >= 10, by Stirling's series.

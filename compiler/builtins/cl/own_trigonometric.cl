@@ -83,11 +83,16 @@ double __weft_own_tan_double(double x) {
 }
 // |x| <= 1/2.
 double __weft_own_sinpi_double(double x) {
-  const double a = ABS(x);
-  const bool large = a > 0.25;
-  Pair r = times((Pair){large ? 0.5 - a : a, 0.0}, PI_HI, PI_LO);
-  r = ordered_sum(r.hi, r.lo);
-  return COPYSIGN(large ? cosine(r) : sine(r), x);
+  const double z = x * x;
+  double p = FMA(-0x1.570b25bdd2266p-24, z, 0x1.cb94b1d6f5c8ap-21);
+  p = FMA(p, z, -0x1.70203cb633645p-16);
+  p = FMA(p, z, 0x1.e8f5de7a2de06p-12);
+  p = FMA(p, z, -0x1.e30753634a215p-8);
+  p = FMA(p, z, 0x1.5078348c276fdp-4);
+  p = FMA(p, z, -0x1.32d2cce63137dp-1);
+  p = FMA(p, z, 0x1.466bc6775ab44p+1);
+  p = FMA(p, z, -0x1.4abbce625be53p+2);
+  return clamped(FMA(x, PI_HI, x * FMA(p, z, PI_LO)), -1.0, 1.0);
 }
 
 // atan(i / 8).

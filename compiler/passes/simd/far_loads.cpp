@@ -24,6 +24,7 @@ constexpr size_t longest_body = 64;         // instructions in loops
 constexpr unsigned most_at_once = 4;        // vectors
 constexpr unsigned word_bits = 32;          // of a lane, in a register of the vectors' width
 constexpr unsigned gathered_registers = 3;  // a gather's addresses and result
+constexpr unsigned called_registers = 6;    // by a function of the library for a vector
 
 constexpr size_t shortest_long = 80, longest_long = 300;  // instructions of vectors
 constexpr size_t arithmetic_of_access = 10;
@@ -99,7 +100,8 @@ Cost costOf(const Instruction& instruction, const LaneShapes& shapes, const llvm
     return isTestedBefore(instruction, shapes, loop) ? Cost{7, 2} : Cost{12, 8};
   }
   if (instruction.getOpcode() == Instruction::FDiv) return {12, 1};
-  if (llvm::isa<llvm::CallInst>(instruction)) return {4, 1};
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
+    return hasVectorForm(*call) ? Cost{60, 35} : Cost{4, 1};
   const auto isReal = [](const llvm::Type* type) { return type->isFPOrFPVectorTy(); };
   const bool real = isReal(instruction.getType()) || isReal(instruction.getOperand(0)->getType());
   return {real ? 4.0 : 1.0, 1};
@@ -134,6 +136,7 @@ bool waitsForTurns(const llvm::Loop& loop, const LaneShapes& shapes) {
 std::optional<unsigned> registersFor(const Instruction& instruction, const LaneShapes& shapes,
                                      bool masked) {
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+    if (hasVectorForm(*call)) return called_registers;
     if (!isFloatPart(instruction) && !laneMark(instruction) &&
         !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
       return std::nullopt;

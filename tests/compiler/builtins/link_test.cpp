@@ -1,7 +1,9 @@
 // What gets linked, what is named as missing, which SLEEF symbols a target gets.
 #include <gtest/gtest.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -55,8 +57,9 @@ TEST(VectorMath, SymbolsSuitTheTarget) {
         "Sleef_finz_cosf4_u35avx2128"},
        {"Sleef_cinz", "avx512", "Sleef_finz_expf"}},
       {"+avx512f,+avx2,+fma",
-       {"Sleef_finz_powf16_u10avx512f", "_ZGV_LLVM_N16vv_Sleef_finz_powf1_u10purecfma"},
-       {"Sleef_cinz"}},
+       {"@__weft_own_pow_float16(", "_ZGV_LLVM_N16v_Sleef_finz_sinf1_u35purecfma",
+        "Sleef_finz_sinf16_u35avx512f"},
+       {"Sleef_cinz", "Sleef_finz_pow"}},
   };
   for (const Level& level : levels) {
     const Program program("loop", level.features);
@@ -100,7 +103,7 @@ TEST(VectorMath, TheLoopVectoriserFindsTheVariants) {
   ASSERT_FALSE(compiler::addVectorVariants(*module, *machine));
   const std::string text = optimisedSines(*module, *machine);
   EXPECT_NE(text.find("@__weft_late_sin_float8(<8 x float>"), std::string::npos) << text;
-  EXPECT_NE(text.find("@Sleef_finz_powf8_u10avx2(<8 x float>"), std::string::npos);
+  EXPECT_NE(text.find("@__weft_own_pow_float8(<8 x float>"), std::string::npos);
   EXPECT_TRUE(module->getFunction("__weft_late_sin_float8")->isDeclaration());
 
   auto linked = compiler::linkLateMath(*module, *machine);
@@ -109,6 +112,8 @@ TEST(VectorMath, TheLoopVectoriserFindsTheVariants) {
   ASSERT_FALSE(late->isDeclaration());
   EXPECT_TRUE(late->hasFnAttribute(llvm::Attribute::AlwaysInline));
   EXPECT_TRUE(module->getFunction("Sleef_finz_sinf8_u35avx2")) << "for large arguments";
+  EXPECT_TRUE(
+      module->getFunction("__weft_own_pow_float8")->hasFnAttribute(llvm::Attribute::NoInline));
 }
 
 TEST(VectorMath, NothingIsLinkedLateWithoutNeed) {
@@ -120,6 +125,46 @@ TEST(VectorMath, NothingIsLinkedLateWithoutNeed) {
   auto linked = compiler::linkLateMath(*module, *machine);
   ASSERT_TRUE(!!linked);
   EXPECT_FALSE(*linked);
+}
+
+// What a function of eight doubles calls that the library has for single ones only.
+void expectWidened(const std::string& name, llvm::ArrayRef<bool> are_real) {
+  llvm::LLVMContext context;
+  llvm::Module module("late", context);
+  const auto machine = makeMachine("+avx2,+fma");
+  module.setDataLayout(machine->createDataLayout());
+  auto* result = llvm::FixedVectorType::get(llvm::Type::getDoubleTy(context), 8);
+  llvm::SmallVector<llvm::Type*> parameters;
+  for (const bool is_real : are_real)
+    parameters.push_back(is_real ? result
+                                 : llvm::FixedVectorType::get(llvm::Type::getInt32Ty(context), 8));
+  auto* type = llvm::FunctionType::get(result, parameters, false);
+  auto* form = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                      "__weft_own_" + name + "_double8", module);
+  auto* caller = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "k", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", caller));
+  llvm::SmallVector<llvm::Value*> arguments;
+  for (llvm::Argument& argument : caller->args()) arguments.push_back(&argument);
+  builder.CreateRet(builder.CreateCall(form, arguments));
+
+  auto linked = compiler::linkLateMath(module, *machine);
+  ASSERT_TRUE(linked && *linked) << name;
+  EXPECT_FALSE(llvm::verifyModule(module)) << name;
+  ASSERT_EQ(form->size(), 1u) << name;
+  for (const llvm::Instruction& instruction : form->getEntryBlock()) {
+    EXPECT_FALSE(llvm::isa<llvm::ExtractElementInst>(instruction)) << name;
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+      EXPECT_TRUE(call->getCalledFunction()->isIntrinsic()) << name;
+    }
+  }
+}
+
+TEST(LateMath, ElementsBecomeVectors) {
+  for (const char* name : {"acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp10",
+                           "exp2", "expm1", "log10", "log1p", "log2", "sinh", "sinpi", "tanh"})
+    expectWidened(name, {true});
+  for (const char* name : {"hypot", "pow", "powr"}) expectWidened(name, {true, true});
+  expectWidened("rootn", {true, false});
 }
 
 }  // namespace

@@ -185,6 +185,20 @@ TYPED_TEST(Math, SignsOfZero) {
   }
 }
 
+// What C's annex F says of these, which OpenCL C 7.5.1 refers to, is exact.
+TYPED_TEST(Math, ExactResults) {
+  using T = typename TypeParam::T;
+  std::vector<T> x(array_elements, 0);
+  x[1] = -T(0);
+  for (const char* name : {"cos", "cosh", "cospi", "exp", "exp2", "exp10", "erfc"}) {
+    const auto one = runArrays<T, T>(this->program(), name, all_widths, x);
+    EXPECT_TRUE(one[0] == 1 && one[1] == 1) << name << " gives " << one[0] << " and " << one[1];
+  }
+  std::fill(x.begin(), x.end(), T(1));
+  for (const char* name : {"log", "log2", "log10", "acos", "acosh", "acospi"})
+    EXPECT_EQ((runArrays<T, T>(this->program(), name, all_widths, x)[0]), 0) << name;
+}
+
 // "atan2pi ( +-infinity, +infinity ) returns +-0.25", and so on: these are no roundings.
 TYPED_TEST(Math, AnglesOfInfinities) {
   using T = typename TypeParam::T;

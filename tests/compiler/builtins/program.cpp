@@ -75,11 +75,13 @@ Program::Program(const std::string& name, const std::string& features, MathSourc
   const auto machine = makeMachine(features);
   const bool is_faster = math == MathSource::faster && compiler::hasFasterMath(*machine);
   const auto which = is_faster ? compiler::OwnMath::faster : compiler::OwnMath::all;
-  const bool has_own = is_faster || math == MathSource::own;
-  if (has_own) compiler::useOwnMath(*module, which);
-  if (llvm::Error error = compiler::linkBuiltins(*module)) fail(llvm::toString(std::move(error)));
-  if (has_own)
-    if (llvm::Error error = compiler::defineOwnMath(*module, which))
+  const bool is_own = math == MathSource::own;
+  if (is_faster || is_own) compiler::useOwnMath(*module, which);
+  const auto late = is_own ? compiler::LateMath::linked : compiler::LateMath::left;
+  if (llvm::Error error = compiler::linkBuiltins(*module, late))
+    fail(llvm::toString(std::move(error)));
+  if (is_own)
+    if (llvm::Error error = compiler::defineOwnMath(*module))
       fail(llvm::toString(std::move(error)));
   compiler::lowerPrintf(*module);
   if (machine->getTargetTriple().isX86()) compiler::lowerSaturatedConversions(*module);
