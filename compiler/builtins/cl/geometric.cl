@@ -38,12 +38,12 @@ DEFINE_CROSS(double)
   PURE double dot(double##n x, double##n y) { return DOT_##n(x, y); }
 GEOMETRIC_WIDTHS(DEFINE_DOT)
 
-// A power of two that brings `largest` near 1; 1 for zero, infinity and NaN.
-INLINE double scaleFor(double largest) {
-  const ulong exponent = as_ulong(largest) >> 52 & 0x7ff;
-  if (largest == 0.0 || exponent == 0x7ff) return 1.0;
-  // Denormal and tiny values are lifted by 2^1000, within the range of the scale itself.
-  return exponent < 30 ? 0x1p1000 : as_double((exponent == 2046 ? 1ul : 2046ul - exponent) << 52);
+// Powers of two that keep the square of `largest` in range: of little, and of much.
+INLINE double liftFor(double largest) { return largest < 0x1p-400 ? 0x1p600 : 1.0; }
+INLINE double lowerFor(double largest) { return largest > 0x1p500 ? 0x1p-600 : 1.0; }
+// What undoes both.
+INLINE double restoreFor(double largest) {
+  return largest > 0x1p500 ? 0x1p600 : largest < 0x1p-400 ? 0x1p-600 : 1.0;
 }
 
 #define DEFINE_LENGTH(n)                                                                         \
@@ -53,10 +53,9 @@ INLINE double scaleFor(double largest) {
   }                                                                                              \
   PURE double length(double##n x) {                                                              \
     const double largest = LARGEST_##n(__builtin_elementwise_abs(x));                            \
-    const double scale = scaleFor(largest);                                                      \
-    const double##n scaled = x * scale;                                                          \
-    const double result = __builtin_elementwise_sqrt((double)DOT_##n(scaled, scaled)) / scale;  \
-    return largest == (double)INFINITY ? (double)INFINITY : result;                              \
+    const double##n scaled = x * liftFor(largest) * lowerFor(largest);                           \
+    const double root = __builtin_elementwise_sqrt((double)DOT_##n(scaled, scaled));            \
+    return largest == (double)INFINITY ? (double)INFINITY : root * restoreFor(largest);          \
   }                                                                                              \
   PURE float distance(float##n x, float##n y) {                                                  \
     const double##n wide = WIDEN_##n(x) - WIDEN_##n(y);                                          \
@@ -85,15 +84,16 @@ GEOMETRIC_WIDTHS(DEFINE_LENGTH)
     const float##n y = largest == INFINITY ? UNIT_INFINITIES(float, n, x) : x;                   \
     const double##n wide = WIDEN_##n(y);                                                         \
     const double square = DOT_##n(wide, wide);                                                   \
-    const float##n unit = NARROW_##n(wide / __builtin_elementwise_sqrt(square));                 \
+    const float##n unit = NARROW_##n(wide * (1.0 / __builtin_elementwise_sqrt(square)));         \
     return (square == 0.0 ? x : unit) + NAN_OR_ZERO(float, n, x);                                \
   }                                                                                              \
   PURE double##n normalize(double##n x) {                                                        \
     const double largest = LARGEST_##n(__builtin_elementwise_abs(x));                            \
     const double##n y = largest == (double)INFINITY ? UNIT_INFINITIES(double, n, x) : x;         \
-    const double##n scaled = y * scaleFor(LARGEST_##n(__builtin_elementwise_abs(y)));            \
+    const double size = LARGEST_##n(__builtin_elementwise_abs(y));                               \
+    const double##n lifted = y * liftFor(size), scaled = lifted * lowerFor(size);                \
     const double square = DOT_##n(scaled, scaled);                                               \
-    const double##n unit = scaled / __builtin_elementwise_sqrt(square);                          \
+    const double##n unit = lifted * (1.0 / __builtin_elementwise_sqrt(square)) * lowerFor(size); \
     return (square == 0.0 ? x : unit) + NAN_OR_ZERO(double, n, x);                               \
   }
 GEOMETRIC_WIDTHS(DEFINE_NORMALIZE)
