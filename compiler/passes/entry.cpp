@@ -231,8 +231,8 @@ void EntryEmitter::loadLaunch() {
     hidden(env::global_offset + d) = sizes(offsetof(Record, global_offset), d);
     hidden(env::global_size + d) = sizes(offsetof(Record, global_size), d);
     hidden(env::group_count + d) = sizes(offsetof(Record, group_count), d);
-    Value* size = d == 0 && body_.row_length ? builder_.getInt64(body_.row_length)
-                                             : sizes(offsetof(Record, local_size), d);
+    const uint64_t known = d == 0 && body_.row_length ? body_.row_length : body_.usual_size[d];
+    Value* size = known ? builder_.getInt64(known) : sizes(offsetof(Record, local_size), d);
     hidden(env::enqueued_local_size + d) = size;
     lanes = builder_.CreateMul(lanes, size, "", true, true);
     auto box = [&](size_t offset) {
@@ -322,7 +322,7 @@ void EntryEmitter::enterGroup(const std::array<Value*, 3>& group) {
     caller.hidden(env::global_base + d) =
         builder_.CreateAdd(caller.hidden(env::global_offset + d), first, "", true, true);
     caller.hidden(env::local_size + d) =
-        d == 0 && body_.groups > 1
+        (d == 0 && body_.groups > 1) || (body_.has_uniform_groups && body_.usual_size[d])
             ? enqueued
             : builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, enqueued, rest);
   }

@@ -40,7 +40,10 @@ struct KernelBody {
   unsigned groups = 1;
   uint64_t next_local_bytes = 0;
   uint64_t row_length = 0;  // of all groups that run it, in dimension 0; 0: any
-  uint64_t usual_row = 0;   // that of all but the last groups; 0: nobody knows
+  // Of all but the last groups, in the body's own dimensions, and of those too if groups are
+  // uniform; 0: nobody knows.
+  std::array<uint64_t, 3> usual_size{0, 0, 0};
+  bool has_uniform_groups = false;
 
   unsigned firstHidden() const { return static_cast<unsigned>(arguments.size()); }
   llvm::Argument* hidden(unsigned parameter) const {

@@ -143,6 +143,10 @@ BlockLoops::Division BlockLoops::divide(const LaneBlock& block) {
 }
 
 void BlockLoops::emitIf(llvm::Value* count, llvm::function_ref<void()> emit) {
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(count)) {
+    if (!known->isZero()) emit();
+    return;
+  }
   BasicBlock *some = newBlock("some"), *next = newBlock("next");
   builder_.CreateCondBr(builder_.CreateIsNotNull(count), some, next);
   builder_.SetInsertPoint(some);
@@ -244,7 +248,11 @@ void emitCounted(llvm::IRBuilder<>& builder, llvm::Value* count, const char* nam
 
 void emitVectorLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,
                      llvm::ArrayRef<LaneBlock> blocks, const LaneBlockEmitter& emit) {
-  BlockLoops(builder, local_size, emit).run(blocks);
+  const auto* rows = llvm::dyn_cast<llvm::ConstantInt>(local_size[1]);
+  llvm::SmallVector<LaneBlock, 3> possible(blocks);
+  if (rows)
+    llvm::erase_if(possible, [&](const LaneBlock& b) { return b.rows > rows->getZExtValue(); });
+  BlockLoops(builder, local_size, emit).run(possible);
 }
 
 void emitLaneLoops(llvm::IRBuilder<>& builder, const std::array<llvm::Value*, 3>& local_size,

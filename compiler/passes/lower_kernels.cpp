@@ -62,8 +62,9 @@ void removeDeadFunctions(const SplitKernel& split) {
   for (const Region& region : split.regions) {
     if (region.function->use_empty()) region.function->eraseFromParent();
     if (!region.vector) continue;
-    for (llvm::Function* wanted : {region.vector->wanted, region.vector->tail_wanted})
-      if (wanted && wanted->use_empty()) wanted->eraseFromParent();
+    for (llvm::Function* form :
+         {region.vector->tail, region.vector->wanted, region.vector->tail_wanted})
+      if (form && form->use_empty()) form->eraseFromParent();
     for (const VectorRows& rows : region.vector->rows) {
       if (rows.agreement && rows.agreement->use_empty()) rows.agreement->eraseFromParent();
       for (const VectorRows::Form& form : rows.forms) {
@@ -135,7 +136,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     options.vectorise = Vectorising::never;  // what it does by itself LLVM makes vectors of
   }
   if (options.optimize) putArraysInRegisters(*body.function, machine);
-  body.usual_row = info.required_local_size[0];
+  body.usual_size = info.required_local_size;
+  body.has_uniform_groups = info.uniform_groups;
   analyseAccesses(body, machine, info);
   bool has_barriers = hasBarriers(*body.function);
   if (options.optimize) {
@@ -148,7 +150,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   std::optional<KernelBody> turned = turnedForm(body, info, options);
   if (turned) {
     info.lane_dimension = 1;
-    turned->usual_row = info.required_local_size[1];
+    std::swap(turned->usual_size[0], turned->usual_size[1]);
   }
   // Pairs of groups lie in dimension 0 of the launch, which is another one of a turned body.
   std::optional<KernelBody> joint = turned ? std::nullopt : jointForm(body, info, machine, options);

@@ -235,8 +235,14 @@ void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*
   const auto newBlock = [&](const char* name) {
     return BasicBlock::Create(builder.getContext(), name, function);
   };
+  Value* suits = suitsVectors(run);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(suits)) {
+    if (known->isOne()) return emitBlocks(run, calls);
+    calls.push_back(emitLanes(run));
+    return;
+  }
   BasicBlock *vectors = newBlock("vectors"), *lanes = newBlock("lanes"), *done = newBlock("done");
-  builder.CreateCondBr(suitsVectors(run), vectors, lanes);
+  builder.CreateCondBr(suits, vectors, lanes);
   builder.SetInsertPoint(lanes);
   calls.push_back(emitLanes(run));
   builder.CreateBr(done);

@@ -213,9 +213,9 @@ class RegionVectoriser {
   // Lanes of a vector. Where rows are known to fill half of one at most, it is shorter.
   unsigned width() const {
     const unsigned widest = vectorLanes(*region_.function, machine_);
-    if (body_.usual_row == 0 || body_.groups > 1) return widest;
-    return std::clamp<unsigned>(llvm::bit_ceil(std::min<uint64_t>(body_.usual_row, widest)),
-                                narrowest, widest);
+    const uint64_t row = body_.usual_size[0];
+    if (row == 0 || body_.groups > 1) return widest;
+    return std::clamp<unsigned>(llvm::bit_ceil(std::min<uint64_t>(row, widest)), narrowest, widest);
   }
 
   unsigned registers() const {

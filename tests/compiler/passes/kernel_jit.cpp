@@ -99,6 +99,8 @@ std::vector<KernelInfo> describeKernels(const llvm::Module& module) {
       for (unsigned d = 0; d < 3; ++d)
         kernels.back().required_local_size[d] =
             llvm::mdconst::extract<llvm::ConstantInt>(required->getOperand(d))->getZExtValue();
+    kernels.back().uniform_groups =
+        function.getFnAttribute("uniform-work-group-size").getValueAsBool();
     for (const llvm::Argument& argument : function.args()) {
       llvm::Type* by_value = argument.getParamByValType();
       llvm::Type* type = by_value ? by_value : argument.getType();

@@ -295,6 +295,32 @@ TEST_P(Lowering, GroupsOfOneWaitForNobody) {
   }
 }
 
+// Rows of a required size are whole vectors, but for the last groups of a range they need not
+// divide.
+TEST(RequiredSize, LeavesNoFormForWhatIsLeft) {
+  if (!hostMachine().getTargetFeatureString().contains("+avx2")) GTEST_SKIP() << "has no tails";
+  const auto hasTail = [](const std::string& attribute, const std::string& options) {
+    llvm::LLVMContext context;
+    std::unique_ptr<llvm::Module> module =
+        compileOpenCl(context, "kernel " + attribute + R"( void k(global float* a, local float* l) {
+          l[get_local_id(0)] = a[get_global_id(0)];
+          barrier(CLK_LOCAL_MEM_FENCE);
+          float x = l[get_local_id(0)];
+          while (x > 1) x = x * 0.5f - 0.125f;
+          a[get_global_id(0)] = x;
+        })",
+                      options);
+    std::vector<KernelInfo> kernels = describeKernels(*module);
+    llvm::Error error = compiler::lowerKernels(*module, hostMachine(), kernels, {.optimize = true});
+    EXPECT_FALSE(error) << llvm::toString(std::move(error));
+    return llvm::any_of(*module, [](const Function& f) { return f.getName().contains("tail"); });
+  };
+  const std::string required = "__attribute__((reqd_work_group_size(32, 1, 1)))";
+  EXPECT_FALSE(hasTail(required, "-cl-uniform-work-group-size"));
+  EXPECT_TRUE(hasTail(required, ""));
+  EXPECT_TRUE(hasTail("", "-cl-uniform-work-group-size"));
+}
+
 // Each calls the next one twice: the ways through them are 2^40.
 TEST(LoweringTime, ManyWaysThroughTheCalls) {
   std::string source =
