@@ -1,4 +1,6 @@
 // The library's own math functions that were calls while lanes became vectors.
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
@@ -15,8 +17,10 @@ using llvm::Function;
 
 bool isLate(const llvm::Value& value) { return isLateMath(value.getName()); }
 
-// A longer one stays a call: kernels have many forms, and each would have to be compiled with it.
-constexpr unsigned longest_inlined = 80;
+// Instructions. Longer functions stay calls: kernels have many forms, and each would have to be
+// compiled with them. So do all in a function that would grow by more: what its registers and its
+// schedule take grows faster than it does.
+constexpr unsigned longest_inlined = 80, most_inlined = 500;
 
 // Forms of vectors whose library function is one of single elements.
 struct OwnForm {
@@ -52,10 +56,31 @@ void makeWide(Function& vector, const Function& scalar) {
   vector.setAttributes(scalar.getAttributes());
 }
 
-void inlineIfShort(Function& function) {
-  const bool is_short = function.getInstructionCount() <= longest_inlined;
-  function.removeFnAttr(is_short ? llvm::Attribute::NoInline : llvm::Attribute::AlwaysInline);
-  function.addFnAttr(is_short ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
+bool isShortOwn(const Function& function) {
+  return !function.isDeclaration() && parseOwnMathName(function.getName()) &&
+         function.getInstructionCount() <= longest_inlined;
+}
+
+// Says of each function and each call whether it is to be inlined.
+void chooseInlined(llvm::Module& module) {
+  for (Function& function : module) {
+    if (function.isDeclaration() || !isLate(function)) continue;
+    const bool is_inlined = isShortOwn(function) || !parseOwnMathName(function.getName());
+    function.removeFnAttr(is_inlined ? llvm::Attribute::NoInline : llvm::Attribute::AlwaysInline);
+    function.addFnAttr(is_inlined ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
+  }
+  for (Function& caller : module) {
+    llvm::SmallVector<llvm::CallBase*> calls;
+    size_t growth = 0;
+    for (llvm::Instruction& instruction : llvm::instructions(caller)) {
+      auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (!call || !call->getCalledFunction() || !isShortOwn(*call->getCalledFunction())) continue;
+      calls.push_back(call);
+      growth += call->getCalledFunction()->getInstructionCount();
+    }
+    if (growth <= most_inlined) continue;
+    for (llvm::CallBase* call : calls) call->addFnAttr(llvm::Attribute::NoInline);
+  }
 }
 
 }  // namespace
@@ -69,13 +94,7 @@ llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachin
   if (llvm::Error error = linkBuiltins(module, LateMath::linked)) return error;
   useSleefAlone(module, machine);
   for (const OwnForm& form : forms) makeWide(*form.vector, *module.getFunction(form.scalar));
-  for (Function& function : module) {
-    if (function.isDeclaration() || !isLate(function)) continue;
-    if (parseOwnMathName(function.getName()))
-      inlineIfShort(function);
-    else
-      function.addFnAttr(llvm::Attribute::AlwaysInline);
-  }
+  chooseInlined(module);
   return true;
 }
 

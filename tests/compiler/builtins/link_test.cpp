@@ -159,6 +159,34 @@ void expectWidened(const std::string& name, llvm::ArrayRef<bool> are_real) {
   }
 }
 
+// Of a function that calls it so often: how many of the calls are to be inlined?
+size_t inlinedCalls(unsigned count) {
+  llvm::LLVMContext context;
+  llvm::Module module("late", context);
+  const auto machine = makeMachine("+avx2,+fma");
+  module.setDataLayout(machine->createDataLayout());
+  llvm::Type* real = llvm::Type::getDoubleTy(context);
+  auto* type = llvm::FunctionType::get(real, {real}, false);
+  llvm::FunctionCallee exp = module.getOrInsertFunction("__weft_own_exp_double", type);
+  auto* caller = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, "k", module);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", caller));
+  llvm::Value* value = caller->getArg(0);
+  for (unsigned i = 0; i < count; ++i) value = builder.CreateCall(exp, {value});
+  builder.CreateRet(value);
+  auto linked = compiler::linkLateMath(module, *machine);
+  EXPECT_TRUE(linked && *linked);
+  return llvm::count_if(caller->getEntryBlock(), [](const llvm::Instruction& instruction) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call && call->hasFnAttr(llvm::Attribute::AlwaysInline) &&
+           !call->getAttributes().hasFnAttr(llvm::Attribute::NoInline);
+  });
+}
+
+TEST(LateMath, ManyCallsStayCalls) {
+  EXPECT_EQ(inlinedCalls(3), 3u);
+  EXPECT_EQ(inlinedCalls(100), 0u);
+}
+
 TEST(LateMath, ElementsBecomeVectors) {
   for (const char* name : {"acosh", "asinh", "atanh", "cbrt", "cosh", "erf", "erfc", "exp", "exp10",
                            "exp2", "expm1", "log10", "log1p", "log2", "sinh", "sinpi", "tanh"})
