@@ -35,8 +35,7 @@ std::string ownName(llvm::StringRef symbol, Kind kind) {
 // A branch for small exponents (cl/math_power.cl), and sine and cosine that are inlined
 // (cl/inline_math.cl), are faster.
 bool isSlower(llvm::StringRef symbol) {
-  return symbol.starts_with("_Z4pown") || (symbol.starts_with("_Z3pow") && symbol.contains('f')) ||
-         symbol.starts_with("_Z6sincos");
+  return symbol.starts_with("_Z4pown") || symbol.starts_with("_Z6sincos");
 }
 
 // By divisions that round correctly, which a GPU's need not (cl/own_remainder.cl).

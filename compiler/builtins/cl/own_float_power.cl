@@ -51,6 +51,7 @@ float __weft_own_pow_float(float x, float y) {
   // -1 to an infinite power is 1.
   result = magnitude == 1.0f && ABS(y) == INF ? 1.0f : result;
   result = x != x || y != y ? x + y : result;
+  result = y == 1.0f ? x : result;
   return x == 1.0f || y == 0.0f ? 1.0f : result;
 }
 

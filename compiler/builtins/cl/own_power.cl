@@ -19,6 +19,7 @@ double __weft_own_pow_double(double x, double y) {
   double result = odd ? COPYSIGN(power, x) : power;
   result = x < 0.0 && !integral && magnitude < (double)INFINITY ? (double)NAN : result;
   result = x != x || y != y ? x + y : result;
+  result = y == 1.0 ? x : result;
   return x == 1.0 || y == 0.0 ? 1.0 : result;
 }
 // Undefined where y * log(x) is, though pow is not.

@@ -197,6 +197,10 @@ TYPED_TEST(Math, ExactResults) {
   std::fill(x.begin(), x.end(), T(1));
   for (const char* name : {"log", "log2", "log10", "acos", "acosh", "acospi"})
     EXPECT_EQ((runArrays<T, T>(this->program(), name, all_widths, x)[0]), 0) << name;
+  const std::vector<T> values = argumentValues<T>(0);
+  const auto powers = runArrays<T, T, T>(this->program(), "pow", all_widths, values, x);
+  for (size_t i = 0; i < array_elements; ++i)
+    EXPECT_TRUE(powers[i] == values[i] || values[i] != values[i]) << values[i];
 }
 
 // "atan2pi ( +-infinity, +infinity ) returns +-0.25", and so on: these are no roundings.
