@@ -38,8 +38,8 @@ llvm::SmallVector<OwnForm> usedForms(llvm::Module& module) {
   return forms;
 }
 
-// Before it the form is called element by element, which stays so if it is more than a straight
-// line.
+// Before it the form calls the function for each element, and goes on to where that cannot be
+// widened.
 void makeWide(Function& vector, const Function& scalar) {
   auto& body = vector.getEntryBlock();
   Function* copy = Function::Create(vector.getFunctionType(), llvm::GlobalValue::InternalLinkage,

@@ -2,8 +2,8 @@
 // completes SLEEF's there. Apart from the functions of elements, which stay calls on CPUs.
 #include "types.def"
 
-#define DEFINE_FORM1(n, V, T, f)                   \
-  T __weft_own_##f##_##T(T);                       \
+#define DEFINE_FORM1(n, V, T, f) \
+  T __weft_own_##f##_##T(T);     \
   PURE T##n __weft_own_##f(T##n x) { return MAP1(n, T, __weft_own_##f##_##T, x); }
 #define DEFINE_FORM2(n, V, T, U, f) \
   T __weft_own_##f##_##T(T, U);     \
