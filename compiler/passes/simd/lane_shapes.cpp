@@ -331,4 +331,23 @@ LaneShape LaneShapes::ofElement(const llvm::GetElementPtrInst& element) const {
   return linearShape(static_cast<int64_t>(stride));
 }
 
+llvm::Value* uniformDivisor(const Instruction& division, const LaneShapes& shapes) {
+  Value *undefined = nullptr, *inner = nullptr;
+  Value* divisor = division.getOperand(1);
+  if (shapes.isUniform(divisor)) return divisor;
+  if (!match(divisor, m_Select(m_Value(undefined), m_One(), m_Value(inner))) ||
+      !shapes.isUniform(inner))
+    return nullptr;
+  llvm::ICmpInst::Predicate zero, minus_one, least;
+  const bool guards =
+      match(undefined,
+            m_c_LogicalOr(
+                m_ICmp(zero, m_Specific(inner), m_Zero()),
+                m_c_LogicalAnd(m_ICmp(minus_one, m_Specific(inner), m_AllOnes()),
+                               m_ICmp(least, m_Specific(division.getOperand(0)), m_SignMask()))));
+  const auto is_equality = [](auto predicate) { return predicate == llvm::CmpInst::ICMP_EQ; };
+  return guards && is_equality(zero) && is_equality(minus_one) && is_equality(least) ? inner
+                                                                                     : nullptr;
+}
+
 }  // namespace weft::compiler

@@ -79,4 +79,9 @@ bool isDisjointOr(const llvm::Instruction& instruction);
 // Can the instruction be done once for all lanes if its operands are the same in all?
 bool isOncePerVector(const llvm::Instruction& instruction);
 
+// What a division divides by, if that is the same for all lanes; else null. The select that keeps
+// signed divisions defined (pipeline/divisions.h) has the dividend in its condition, and so hides
+// it.
+llvm::Value* uniformDivisor(const llvm::Instruction& division, const LaneShapes& shapes);
+
 }  // namespace weft::compiler

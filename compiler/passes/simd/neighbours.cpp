@@ -29,27 +29,6 @@ llvm::iterator_range<const llvm::Use*> sourcesOf(const Instruction& instruction)
   return instruction.operands();
 }
 
-bool isMadeOfIds(const Value* index, const LaneShapes& shapes) {
-  llvm::SmallPtrSet<const Value*, longest_arithmetic> seen{index};
-  llvm::SmallVector<const Value*> open{index};
-  bool any = false;
-  while (!open.empty()) {
-    const Value* value = open.pop_back_val();
-    const LaneShape shape = shapes.of(value);
-    if (shape.kind == LaneShape::uniform) continue;
-    if (shape.kind == LaneShape::linear) {
-      any = true;
-      continue;
-    }
-    auto* instruction = llvm::dyn_cast<Instruction>(value);
-    if (!instruction || seen.size() > longest_arithmetic) return false;
-    if (!isArithmetic(*instruction) && !llvm::isa<llvm::SelectInst>(instruction)) return false;
-    for (const llvm::Use& source : sourcesOf(*instruction))
-      if (source->getType()->isIntegerTy() && seen.insert(source).second) open.push_back(source);
-  }
-  return any;
-}
-
 // Is one of the ids that the number is made of, where nothing else is chosen, added to it, so that
 // it grows by one from lane to lane? What is divided stays the same for some lanes.
 bool mayGrow(const Value* number, const LaneShapes& shapes) {
@@ -72,6 +51,33 @@ bool mayGrow(const Value* number, const LaneShapes& shapes) {
   return false;
 }
 
+bool isDivision(const Instruction& instruction, const LaneShapes& shapes) {
+  switch (instruction.getOpcode()) {
+    case Instruction::SDiv:
+    case Instruction::UDiv:
+      return uniformDivisor(instruction, shapes);
+    case Instruction::LShr:
+    case Instruction::AShr:
+      return shapes.isUniform(instruction.getOperand(1));
+    default:
+      return false;
+  }
+}
+
+// May all that differs between lanes be lost, because it is divided, as the row of a pixel is of
+// its number, or because something else is chosen?
+bool mayStay(const Value* number, const LaneShapes& shapes, unsigned depth = 0) {
+  constexpr unsigned deepest = 10;
+  if (shapes.isUniform(number)) return true;
+  auto* instruction = llvm::dyn_cast<Instruction>(number);
+  if (!instruction || depth > deepest) return false;
+  if (isDivision(*instruction, shapes)) return true;
+  const auto stays = [&](const Value* source) { return mayStay(source, shapes, depth + 1); };
+  if (llvm::isa<llvm::SelectInst, llvm::MinMaxIntrinsic>(instruction))
+    return llvm::any_of(sourcesOf(*instruction), stays);
+  return isArithmetic(*instruction) && llvm::all_of(sourcesOf(*instruction), stays);
+}
+
 // What a number is the sum of, without what is the same for all lanes.
 void findTerms(const Value* number, const LaneShapes& shapes,
                llvm::SmallVectorImpl<const Instruction*>& terms) {
@@ -90,7 +96,7 @@ bool isSkew(const Value* index, const LaneShapes& shapes, size_t most_terms = 1)
   llvm::SmallVector<const Instruction*> terms;
   findTerms(index, shapes, terms);
   return terms.size() > most_terms && llvm::any_of(terms, [&](const Instruction* term) {
-           return term && term->getOpcode() == Instruction::Mul &&
+           return term && term->getOpcode() == Instruction::Mul && !mayStay(term, shapes) &&
                   llvm::any_of(term->operands(), [&](const Value* factor) {
                     return !llvm::isa<llvm::Constant>(factor) && shapes.isUniform(factor);
                   });
@@ -98,8 +104,9 @@ bool isSkew(const Value* index, const LaneShapes& shapes, size_t most_terms = 1)
 }
 
 // The varying index of a chain of address computations; null unless it is the only one, and counts
-// in steps of `bytes`.
-Value* varyingIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
+// in steps of `bytes`, or of up to `widest` times as many: `stride` times.
+Value* varyingIndex(Value* pointer, uint64_t bytes, uint64_t widest, const LaneShapes& shapes,
+                    uint64_t& stride) {
   Value* found = nullptr;
   while (shapes.isVarying(pointer)) {
     auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
@@ -107,9 +114,10 @@ Value* varyingIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
     for (auto it = llvm::gep_type_begin(element), end = llvm::gep_type_end(element); it != end;
          ++it) {
       if (shapes.isUniform(it.getOperand())) continue;
-      if (found || it.isStruct() ||
-          it.getSequentialElementStride(element->getDataLayout()).getFixedValue() != bytes)
-        return nullptr;
+      if (found || it.isStruct()) return nullptr;
+      const uint64_t step = it.getSequentialElementStride(element->getDataLayout()).getFixedValue();
+      if (step == 0 || step % bytes != 0 || step / bytes > widest) return nullptr;
+      stride = step / bytes;
       found = it.getOperand();
     }
     pointer = element->getPointerOperand();
@@ -117,14 +125,40 @@ Value* varyingIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
   return shapes.isUniform(pointer) ? found : nullptr;
 }
 
-}  // namespace
+// Goes from a number to what it is a small multiple of, but for what is the same for all lanes.
+uint64_t takeFactor(Value*& number, const LaneShapes& shapes) {
+  uint64_t factor = 1;
+  while (auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(number)) {
+    Value *left = binary->getOperand(0), *right = binary->getOperand(1);
+    switch (binary->getOpcode()) {
+      case Instruction::Or:
+        if (!isDisjointOr(*binary)) return factor;
+        [[fallthrough]];
+      case Instruction::Add:
+        if (shapes.isUniform(left)) std::swap(left, right);
+        [[fallthrough]];
+      case Instruction::Sub:
+        if (!shapes.isUniform(right)) return factor;
+        break;
+      case Instruction::Mul:
+      case Instruction::Shl: {
+        constexpr uint64_t largest = 16;
+        auto* by = llvm::dyn_cast<llvm::ConstantInt>(right);
+        if (!by || by->getValue().ugt(largest)) return factor;
+        const uint64_t number_of = by->getZExtValue();
+        factor *= binary->getOpcode() == Instruction::Shl ? uint64_t{1} << number_of : number_of;
+        break;
+      }
+      default:
+        return factor;
+    }
+    number = left;
+  }
+  return factor;
+}
 
-NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
-  NeighbourIndex result;
-  Value* index = varyingIndex(pointer, bytes, shapes);
-  if (!index || !index->getType()->isIntegerTy() || !isMadeOfIds(index, shapes) ||
-      isSkew(index, shapes))
-    return result;
+void goBehindExtension(NeighbourIndex& result, Value* index) {
+  result.extended = index;
   if (auto* cast = llvm::dyn_cast<llvm::CastInst>(index);
       cast && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(cast)) {
     result.is_signed = llvm::isa<llvm::SExtInst>(cast);
@@ -133,22 +167,84 @@ NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& 
   } else if (!index->getType()->isIntegerTy(64)) {
     result.is_signed = result.is_extended = true;  // as addresses do with their indices
   }
+  result.index = index;
+}
+
+bool isPromising(Value* index, const LaneShapes& shapes) {
+  return index && index->getType()->isIntegerTy() && isMadeOfIds(index, shapes) &&
+         !isSkew(index, shapes);
+}
+
+}  // namespace
+
+bool isMadeOfIds(const Value* index, const LaneShapes& shapes) {
+  llvm::SmallPtrSet<const Value*, longest_arithmetic> seen{index};
+  llvm::SmallVector<const Value*> open{index};
+  bool any = false;
+  while (!open.empty()) {
+    const Value* value = open.pop_back_val();
+    const LaneShape shape = shapes.of(value);
+    if (shape.kind == LaneShape::uniform) continue;
+    if (shape.kind == LaneShape::linear) {
+      any = true;
+      continue;
+    }
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction || seen.size() > longest_arithmetic) return false;
+    if (!isArithmetic(*instruction) && !llvm::isa<llvm::SelectInst>(instruction)) return false;
+    for (const llvm::Use& source : sourcesOf(*instruction))
+      if (source->getType()->isIntegerTy() && !shapes.isUniform(source) &&
+          seen.insert(source).second)
+        open.push_back(source);
+  }
+  return any;
+}
+
+NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
+  NeighbourIndex result;
+  Value* index = varyingIndex(pointer, bytes, 1, shapes, result.stride);
+  if (!isPromising(index, shapes)) return {};
+  goBehindExtension(result, index);
+  index = result.index;
   const LaneShape shape = shapes.of(index);
-  if (shape.kind == LaneShape::linear && shape.stride != 1) return result;
+  if (shape.kind == LaneShape::linear && shape.stride != 1) return {};
   result.is_linear = shape.kind == LaneShape::linear;
-  if (index->getType()->getIntegerBitWidth() < 16) return result;
+  if (index->getType()->getIntegerBitWidth() < 16) return {};
   // Neighbours are odd and even in turns.
   auto* instruction = llvm::dyn_cast<Instruction>(index);
   if (!instruction ||
       !llvm::computeKnownBits(index, instruction->getDataLayout()).extractBits(1, 0).isUnknown())
-    return result;
-  result.index = index;
+    return {};
+  return result;
+}
+
+NeighbourIndex stridedIndex(Value* pointer, uint64_t bytes, uint64_t count, uint64_t widest,
+                            const LaneShapes& shapes) {
+  NeighbourIndex result;
+  Value* index = varyingIndex(pointer, bytes, widest, shapes, result.stride);
+  if (!isPromising(index, shapes)) return {};
+  if (index->getType()->isIntegerTy(64)) result.stride *= takeFactor(index, shapes);
+  goBehindExtension(result, index);
+  Value* core = result.index;
+  result.step = takeFactor(core, shapes);
+  result.stride *= result.step;
+  const LaneShape shape = shapes.of(result.index);
+  result.is_linear = shape.kind == LaneShape::linear;
+  if (result.stride < std::max<uint64_t>(count, 2) || result.stride > widest ||
+      shape.kind == LaneShape::uniform ||
+      (result.is_linear && shape.stride != static_cast<int64_t>(result.step)) ||
+      result.index->getType()->getIntegerBitWidth() < 32)
+    return {};
   return result;
 }
 
 bool mayBeNeighbours(const Value* number, const LaneShapes& shapes) {
   return shapes.isVarying(number) && isMadeOfIds(number, shapes) && !isSkew(number, shapes, 0) &&
          mayGrow(number, shapes);
+}
+
+bool mayBeSame(const Value* number, const LaneShapes& shapes) {
+  return shapes.isVarying(number) && isMadeOfIds(number, shapes) && mayStay(number, shapes);
 }
 
 Value* withoutUniformTerms(Value* number, const LaneShapes& shapes,

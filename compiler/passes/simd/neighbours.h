@@ -9,17 +9,31 @@
 namespace weft::compiler {
 
 struct NeighbourIndex {
-  llvm::Value* index = nullptr;  // in elements of the access, before it is extended; null: none
-  bool is_extended = false;      // to 64 bits
-  bool is_signed = false;        // if so
-  bool is_linear = false;        // neighbours unless extending wraps
+  llvm::Value* index = nullptr;  // before it is extended; null: none
+  llvm::Value* extended = nullptr;
+  bool is_extended = false;  // to 64 bits
+  bool is_signed = false;    // if so
+  bool is_linear = false;    // as expected unless extending wraps
+  uint64_t step = 1;         // by which the index is to grow from lane to lane, and
+  uint64_t stride = 1;       // from lane to lane in elements
 };
 
 // The one varying index of the address `pointer`, whose elements are `bytes` apart.
 NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
+// Of lanes whose `count` elements each, in a row, may lie two to `widest` from those of the next:
+// the fields of records.
+NeighbourIndex stridedIndex(llvm::Value* pointer, uint64_t bytes, uint64_t count, uint64_t widest,
+                            const LaneShapes& shapes);
+
+// Is it made of ids by arithmetic and choices alone?
+bool isMadeOfIds(const llvm::Value* index, const LaneShapes& shapes);
 
 // Is it made of ids by arithmetic alone, so that the lanes' numbers may well follow each other?
 bool mayBeNeighbours(const llvm::Value* number, const LaneShapes& shapes);
+
+// Is it chosen, or divided, so that many lanes may have the same: the smaller one of a limit and of
+// what an id makes?
+bool mayBeSame(const llvm::Value* number, const LaneShapes& shapes);
 
 // A number without what is added to it that is the same for all lanes, each of which goes to
 // `uniform`: with its sign.

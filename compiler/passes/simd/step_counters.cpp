@@ -27,27 +27,38 @@ using llvm::PHINode;
 using llvm::Value;
 
 constexpr size_t longest_doubled = 400;  // instructions
+// On loops inside of one that has a second form, in the first: they get none of their own.
+constexpr llvm::StringLiteral is_rare = "weft.lanes.rare";
 
 // A number that a loop counts in steps that are the same for all lanes.
 struct Counter {
   PHINode* number;
   llvm::BinaryOperator* next;  // number + step
   Value* step;
+  LaneMark start;  // what may hold of the lanes' first numbers: are_neighbours or are_same
 };
 
 Value* startOf(const PHINode& number, const Loop& loop) {
   return number.getIncomingValueForBlock(loop.getLoopPreheader());
 }
 
+std::optional<LaneMark> likelyStart(const Value* start, const LaneShapes& shapes) {
+  if (mayBeNeighbours(start, shapes)) return LaneMark::are_neighbours;
+  if (mayBeSame(start, shapes)) return LaneMark::are_same;
+  return std::nullopt;
+}
+
 std::optional<Counter> counterOf(PHINode& phi, const Loop& loop, const LaneShapes& shapes) {
-  if (!phi.getType()->isIntegerTy()) return std::nullopt;
+  const auto start =
+      phi.getType()->isIntegerTy() ? likelyStart(startOf(phi, loop), shapes) : std::nullopt;
+  if (!start) return std::nullopt;
   auto* next =
       llvm::dyn_cast<llvm::BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
   if (!next || next->getOpcode() != Instruction::Add) return std::nullopt;
   for (const unsigned operand : {0, 1})
     if (Value* step = next->getOperand(1 - operand);
         next->getOperand(operand) == &phi && shapes.isUniform(step) && loop.isLoopInvariant(step))
-      return Counter{&phi, next, step};
+      return Counter{&phi, next, step, *start};
   return std::nullopt;
 }
 
@@ -68,16 +79,32 @@ bool isExact(const Counter& counter, const ICmpInst& test) {
                          : counter.next->hasNoUnsignedWrap() && !step->isNegative();
 }
 
+// Is it what the counter becomes? Where the test asks whether it is equal to the bound, the lowest
+// bits may do.
+bool isReached(const ICmpInst& test, const Value* number, const Counter& counter) {
+  if (auto* lowest = llvm::dyn_cast<llvm::TruncInst>(number); lowest && test.isEquality())
+    number = lowest->getOperand(0);
+  return number == counter.next;
+}
+
+// May lanes that begin so take the same number of turns?
+bool mayEndTogether(LaneMark start, const Value* bound, const LaneShapes& shapes) {
+  if (start == LaneMark::are_neighbours) return mayBeNeighbours(bound, shapes);
+  return shapes.isUniform(bound) || mayBeSame(bound, shapes);
+}
+
 std::optional<End> endOf(const Loop& loop, const Counter& counter, const LaneShapes& shapes) {
   BasicBlock* latch = loop.getLoopLatch();
-  if (loop.getExitingBlock() != latch || !loop.isInnermost()) return std::nullopt;
+  if (loop.getExitingBlock() != latch || llvm::getBooleanLoopAttribute(&loop, is_rare))
+    return std::nullopt;
+  if (!loop.isInnermost() && counter.start != LaneMark::are_same) return std::nullopt;
   auto* test = llvm::dyn_cast<ICmpInst>(
       llvm::cast<llvm::BranchInst>(latch->getTerminator())->getCondition());
   if (!test || !loop.contains(test)) return std::nullopt;
   for (const unsigned bound : {0, 1}) {
     Value* value = test->getOperand(bound);
-    if (test->getOperand(1 - bound) == counter.next && loop.isLoopInvariant(value) &&
-        mayBeNeighbours(value, shapes) && isExact(counter, *test))
+    if (isReached(*test, test->getOperand(1 - bound), counter) && loop.isLoopInvariant(value) &&
+        mayEndTogether(counter.start, value, shapes) && isExact(counter, *test))
       return End{test, bound};
   }
   return std::nullopt;
@@ -125,7 +152,8 @@ void simplifyUsers(const Value& number) {
 
 struct Counted {
   Value* start;
-  Value* taken;  // steps, when a turn ends
+  LaneMark likely;  // of the start
+  Value* taken;     // steps, when a turn ends
 };
 
 Counted countApart(const Counter& counter, const Loop& loop) {
@@ -143,17 +171,18 @@ Counted countApart(const Counter& counter, const Loop& loop) {
   number.replaceAllUsesWith(sum);
   number.eraseFromParent();
   simplifyUsers(*sum);
-  return {start, taken};
+  return {start, counter.start, taken};
 }
 
-// The form of a loop for lanes that begin as neighbours and take as many turns.
+// The form of a loop for lanes that begin as neighbours, or at the same number, and take as many
+// turns.
 class Together {
  public:
   Together(Loop& loop, llvm::LoopInfo& loops, llvm::DominatorTree& tree)
       : loop_(loop), loops_(loops), tree_(tree) {}
 
   void add(const Counted& counted, const std::optional<End>& end) {
-    starts_.push_back(counted.start);
+    starts_.push_back(counted);
     if (!end || test_) return;
     test_ = llvm::dyn_cast_or_null<ICmpInst>(end->test);
     bound_ = end->bound;
@@ -164,12 +193,16 @@ class Together {
     if (!test_ || size() > longest_doubled) return;
     BasicBlock* before = loop_.getLoopPreheader();
     llvm::IRBuilder<> builder(before->getTerminator());
-    Value* turns = builder.CreateSub(test_->getOperand(bound_), ends_.start);
+    llvm::Type* const type = test_->getOperand(bound_)->getType();
+    Value* turns =
+        builder.CreateSub(test_->getOperand(bound_), builder.CreateTrunc(ends_.start, type));
     Value* holds = createLaneMark(builder, LaneMark::are_same, turns);
-    llvm::SmallVector<Value*> neighbours;
-    for (Value* start : starts_) {
-      holds = builder.CreateAnd(holds, createLaneMark(builder, LaneMark::are_neighbours, start));
-      neighbours.push_back(createLaneMark(builder, LaneMark::neighbour, start));
+    llvm::SmallVector<Value*> known;
+    for (const Counted& counted : starts_) {
+      holds = builder.CreateAnd(holds, createLaneMark(builder, counted.likely, counted.start));
+      known.push_back(createLaneMark(
+          builder, counted.likely == LaneMark::are_same ? LaneMark::first : LaneMark::neighbour,
+          counted.start));
     }
     turns = createLaneMark(builder, LaneMark::first, turns);
     if (!test_->isEquality()) {
@@ -182,12 +215,12 @@ class Together {
     for (BasicBlock* block : loop_.blocks())
       for (Instruction& instruction : *llvm::cast<BasicBlock>(map[block]))
         for (size_t i = 0; i < starts_.size(); ++i)
-          instruction.replaceUsesOfWith(starts_[i], neighbours[i]);
+          instruction.replaceUsesOfWith(starts_[i].start, known[i]);
     auto* test = llvm::cast<ICmpInst>(map[test_]);
     builder.SetInsertPoint(test);
     Value* operands[2];
     operands[bound_] = turns;
-    operands[1 - bound_] = map[ends_.taken];
+    operands[1 - bound_] = builder.CreateTrunc(map[ends_.taken], type);
     test->replaceAllUsesWith(builder.CreateICmp(test->getPredicate(), operands[0], operands[1]));
     test->eraseFromParent();
   }
@@ -224,6 +257,8 @@ class Together {
       Value* found = map.lookup(value);
       return found ? found : value;
     };
+    for (Loop* inner : loop_.getLoopsInPreorder())
+      if (inner != &loop_) llvm::addStringMetadataToLoop(inner, is_rare.data(), 1);
     for (PHINode& phi : exit->phis())
       phi.addIncoming(copied(phi.getIncomingValueForBlock(latch)), copy->getLoopLatch());
     tree_.changeImmediateDominator(exit, before);
@@ -234,7 +269,7 @@ class Together {
   Loop& loop_;
   llvm::LoopInfo& loops_;
   llvm::DominatorTree& tree_;
-  llvm::SmallVector<Value*> starts_;
+  llvm::SmallVector<Counted> starts_;
   ICmpInst* test_ = nullptr;
   unsigned bound_ = 0;  // the test's operand
   Counted ends_{};      // what is compared with it
@@ -248,8 +283,7 @@ bool countStepsApart(llvm::Function& lane, const LaneShapes& shapes) {
   for (Loop* loop : loops.getLoopsInPreorder()) {
     llvm::SmallVector<std::pair<Counter, std::optional<End>>> counters;
     for (PHINode& phi : loop->getHeader()->phis())
-      if (const auto counter = counterOf(phi, *loop, shapes);
-          counter && mayBeNeighbours(startOf(phi, *loop), shapes))
+      if (const auto counter = counterOf(phi, *loop, shapes); counter)
         counters.emplace_back(*counter, endOf(*loop, *counter, shapes));
     if (counters.empty()) continue;
     Together together(*loop, loops, tree);

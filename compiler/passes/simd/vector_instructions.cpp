@@ -3,7 +3,6 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
-#include <llvm/IR/PatternMatch.h>
 
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_marks.h"
@@ -19,27 +18,6 @@ using llvm::Value;
 bool dividesAsFloats(const Instruction& instruction) {
   return instruction.isIntDivRem() && instruction.getType()->getScalarSizeInBits() <= 32 &&
          !llvm::isa<llvm::Constant>(instruction.getOperand(1));
-}
-
-// The select that keeps signed divisions defined (pipeline/divisions.h) has the dividend in its
-// condition, and so hides that the divisor is the same for all lanes but for that.
-Value* uniformDivisor(const Instruction& instruction, const LaneShapes& shapes) {
-  using namespace llvm::PatternMatch;
-  Value *undefined = nullptr, *inner = nullptr;
-  Value* divisor = instruction.getOperand(1);
-  if (shapes.isUniform(divisor)) return divisor;
-  if (!match(divisor, m_Select(m_Value(undefined), m_One(), m_Value(inner))) ||
-      !shapes.isUniform(inner))
-    return nullptr;
-  llvm::ICmpInst::Predicate zero, minus_one, least;
-  const bool guards = match(
-      undefined, m_c_LogicalOr(m_ICmp(zero, m_Specific(inner), m_Zero()),
-                               m_c_LogicalAnd(m_ICmp(minus_one, m_Specific(inner), m_AllOnes()),
-                                              m_ICmp(least, m_Specific(instruction.getOperand(0)),
-                                                     m_SignMask()))));
-  const auto is_equality = [](auto predicate) { return predicate == llvm::CmpInst::ICMP_EQ; };
-  return guards && is_equality(zero) && is_equality(minus_one) && is_equality(least) ? inner
-                                                                                     : nullptr;
 }
 
 void VectorBody::emit(Instruction& instruction) {

@@ -26,17 +26,21 @@ class Window {
     text_ = "kernel void " + name +
             "(global const int* in, global const int* weights, global int* out, int h, int n, "
             "int step) {\n"
-            "  const int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);\n"
-            "  int sum = x;\n";
+            "  const int w = get_global_size(0), g = get_global_id(1) * w + get_global_id(0);\n"
+            "  const int x = " +
+            pick<2>({"get_global_id(0), y = get_global_id(1)", "g % n, y = g / n"}) +
+            ";\n  int sum = x;\n";
     if (chance(25)) text_ += "  if (x < n / 3) return;\n";
     if (chance(40)) {
-      text_ += "  for (int j = max(0, y - h); j < min(4, y + h); ++j) {\n";
-      loop("j");
+      const bool counts_offset = chance(50);
+      text_ += counts_offset ? "  for (int j = max(-h, -y); j <= min(h, 5 - y); ++j) {\n"
+                             : "  for (int j = max(0, y - h); j < min(4, y + h); ++j) {\n";
+      loop(counts_offset ? "(y + j)" : "j");
       text_ += "  }\n";
     } else {
       loop("y");
     }
-    text_ += "  out[y * w + x] = sum;\n}\n";
+    text_ += "  out[g] = sum;\n}\n";
     return text_;
   }
 
@@ -52,12 +56,13 @@ class Window {
     const bool narrow = chance(60), is_signed = narrow ? chance(70) : chance(50);
     const std::string type = narrow ? (is_signed ? "int" : "uint") : is_signed ? "long" : "ulong";
     const std::string start =
-        is_signed ? pick<6>({"max(0, x - h)", "x < h ? 0 : x - h", "clamp(x - h, 2, n)", "x - h",
-                             "max(x, 9)", "min(x * 2, n)"})
+        is_signed ? pick<9>({"max(0, x - h)", "x < h ? 0 : x - h", "clamp(x - h, 2, n)", "x - h",
+                             "max(x, 9)", "min(x * 2, n)", "max(-h, -x)", "-min(h, x)", "x / 7"})
                   : pick<5>({"max(0, x - h)", "x < h ? 0 : x - h", "x - h", "(x | 3) - h",
                              "(T)x < (T)h ? (T)0 : (T)x - (T)h"});
-    const std::string end = pick<6>(
-        {"min(n, x + h)", "min(n - 1, x + h)", "S + 2 * h", "x + h", "n", "x < 20 ? 20 : x"});
+    const std::string end =
+        pick<9>({"min(n, x + h)", "min(n - 1, x + h)", "S + 2 * h", "x + h", "n", "x < 20 ? 20 : x",
+                 "min(h, n - 1 - x)", "min(h, 74 - x)", "h"});
     constexpr std::array<const char*, 7> loops = {"for (T i = S; i < E; ++i) {",
                                                   "for (T i = S; i <= E; ++i) {",
                                                   "for (T i = S; i < E; i += 3) {",
@@ -74,8 +79,9 @@ class Window {
     line("last = i; p += 2;", type);
     line(chance(20) ? "if (++turns > 9) break;" : "++turns;", type);
     if (chance(20)) line("if (in[i & 511] > 60) " + pick<2>({"break;", "continue;"}), type);
-    line("sum = sum * 3 + in[(" + pick<3>({"R * 64 + i", "i", "i * 2"}) + ") & 1023] * weights[(" +
-             pick<5>({"i - s", "i - x + h", "i", "e - i", "i + R"}) + ") & 63];",
+    line("sum = sum * 3 + in[(" + pick<4>({"R * 64 + i", "i", "i * 2", "R * n + x + i"}) +
+             ") & 1023] * weights[(" +
+             pick<6>({"i - s", "i - x + h", "i", "e - i", "i + R", "i + h"}) + ") & 63];",
          type, row);
     if (chance(30)) line("if (i == (T)x) sum ^= (int)(i - s) + turns;", type);
     line("} sum = sum * 5 + (int)last + (int)(last - s) + (int)p; }", type);
@@ -157,20 +163,50 @@ TEST(Windows, NearTheEndOfNumbers) {
   }
 }
 
-// Where none of the window is cut off, a turn is straight code that loads whole vectors.
-TEST(Windows, HaveAFormForTheMiddle) {
-  const std::string source = std::string(builtins) + R"(
-    kernel void filter(global const float* in, global float* out, constant float* weights, int h) {
-      const int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);
-      const int from = max(0, x - h), to = min(w, x + h);
+std::string filterText(const std::string& loops) {
+  return optimisedText(std::string(builtins) + R"(
+    kernel void filter(global const float* in, global float* out, constant float* weights, int w,
+                       int rows, int h) {
       float sum = 0;
-      for (int i = from; i < to; i++) sum += in[y * w + i] * weights[i - from];
-      out[y * w + x] = sum;
-    })";
-  const std::string text = optimisedText(source, "filter", compiler::Vectorising::automatic);
+      )" + loops + "}",
+                       "filter", compiler::Vectorising::automatic);
+}
+
+// Where none of the window is cut off, a turn is straight code that loads whole vectors.
+void expectAFormForTheMiddle(const std::string& loops) {
+  const std::string text = filterText(loops);
   const std::regex turn(R"((load <|masked\.load)[^\n]*(\n +%[^\n]*){0,6}fmuladd\.v)");
   EXPECT_TRUE(std::regex_search(text, turn)) << text;
   EXPECT_EQ(text.find("weft.lanes."), std::string::npos);
+}
+
+TEST(Windows, HaveAFormForTheMiddle) {
+  expectAFormForTheMiddle(R"(
+      const int x = get_global_id(0), y = get_global_id(1);
+      const int from = max(0, x - h), to = min(w, x + h);
+      for (int i = from; i < to; i++) sum += in[y * w + i] * weights[i - from];
+      out[y * w + x] = sum;)");
+}
+
+TEST(Windows, OfOffsetsHaveAFormForTheMiddle) {
+  expectAFormForTheMiddle(R"(
+      const int x = get_global_id(0), y = get_global_id(1);
+      for (int i = max(-h, -x); i <= min(h, w - 1 - x); ++i)
+        sum += in[y * w + x + i] * weights[i + h];
+      out[y * w + x] = sum;)");
+}
+
+// Lanes are of one row of the image but where it ends: a turn tests that, and loads one weight.
+TEST(Windows, OfPixelsInARowHaveAFormForTheMiddle) {
+  const std::string text = filterText(R"(
+      const int pixel = get_global_id(0), x = pixel % w, y = pixel / w;
+      for (int j = max(-h, -y); j <= min(h, rows - 1 - y); ++j)
+        for (int i = max(-h, -x); i <= min(h, w - 1 - x); ++i)
+          sum += in[(y + j) * w + x + i] * weights[(j + h) * (2 * h + 1) + i + h];
+      out[pixel] = sum;)");
+  const std::regex turn(
+      R"(masked\.load[^:]*(:[^:]*){2}= load float, ptr addrspace\(2\)[^\n]*(\n +%[^\n]*){0,4}fmuladd\.v)");
+  EXPECT_TRUE(std::regex_search(text, turn)) << text;
 }
 
 }  // namespace
