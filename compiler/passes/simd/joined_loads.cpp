@@ -195,7 +195,7 @@ bool isApart(const LoadInst& load, const LaneShapes& shapes) {
     case AccessForm::tested: {
       const NeighbourIndex index =
           neighbourIndex(const_cast<Value*>(load.getPointerOperand()), bytesOf(load), shapes);
-      return !index.is_linear && isProduct(index.index, shapes);
+      return !index.index || (!index.is_linear && isProduct(index.index, shapes));
     }
     default:
       return false;

@@ -13,6 +13,7 @@ RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneSha
   for (const llvm::BasicBlock& block : lane) {
     const Level& level = levels.levelOf(&block);
     const bool masked = levels.isMasked(&block);
+    const double share = shareOf(block, levels);
     const double weight = turnsOf(level);
     for (const Instruction& instruction : block) {
       const bool differs = rows.differs(&instruction);
@@ -22,7 +23,8 @@ RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneSha
         ++(differs ? result.own_code : result.common_code);
       if (level.loop)
         (differs ? result.own_registers : result.common_registers) += registers.value_or(0);
-      const double cost = weight * instructionCost(instruction, shapes, masked, width).vectors;
+      const double cost =
+          weight * instructionCost(instruction, shapes, masked, share, width).vectors;
       const double wait = isRecurrence(instruction, level) ? weight * recurrence_latency : 0;
       result.total += cost + wait;
       (differs ? result.waits : result.shared) += wait;

@@ -23,6 +23,9 @@
 namespace weft::compiler {
 
 inline constexpr int64_t widest_stride = 4;  // elements; further apart they are gathered
+// Bytes of an element that is loaded for some of the lanes in steps; smaller ones are gathered, as
+// few processors have masks for them.
+inline constexpr uint64_t least_masked = 4;
 
 struct VectorOptions {
   unsigned width = 16;
@@ -134,7 +137,7 @@ class VectorBody {
   bool mayReadMore(const Access& access) const;
   Value* loadInPage(llvm::Type* type, Value* first, const Access& access, Value* mask,
                     const llvm::Instruction& from);
-  Parts loadStrided(const Access& access, llvm::Instruction& from);
+  Parts loadStrided(const Access& access, unsigned stride, Value* first, llvm::Instruction& from);
   Parts gather(const Access& access, llvm::Instruction& from);
   Parts gatherRows(const Access& access, llvm::Instruction& from);
   Parts columns(llvm::ArrayRef<Value*> rows);
@@ -145,6 +148,7 @@ class VectorBody {
   Value* pointers(const Access& access, unsigned part);
   Value* maskOfGathers() const { return options_.masks_gathers ? mask_ : nullptr; }
   Value* runningOnly(Value* pointers, llvm::Type* type, llvm::Align alignment);
+  Value* firstIndex(Value* number, const NeighbourIndex& index, Value* first);
   Value* firstAddress(Value* pointer, const NeighbourIndex& index, Value* first);
   Value* fitsExtended(const NeighbourIndex& index, Value* first);
   struct Sequence {
@@ -152,8 +156,8 @@ class VectorBody {
     Value* follow;
   };
   Sequence sequence(Value* number, int64_t stride);
-  Parts eitherWay(const Access& access, llvm::function_ref<Parts(Value*)> together,
-                  llvm::function_ref<Parts()> apart);
+  Parts eitherWay(const Access& access, const NeighbourIndex& index,
+                  llvm::function_ref<Parts(Value*)> together, llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);
 
   // vector_updates.cpp

@@ -36,7 +36,8 @@ constexpr double pixel_call = 20;              // for one lane
 constexpr double pixels_call = 20;             // for a register of them, and
 constexpr double pixels_lane = 1.5;            // each
 constexpr double float_part = 8;               // of one lane
-constexpr double serial_step = 5;              // of a loop over the lanes
+constexpr double serial_step = 5;              // of a loop over the lanes,
+constexpr double running_step = 10;            // over those that run
 constexpr double taken_out = 1;                // of a vector of addresses, one
 constexpr double local_update = 4;             // an atomic of local memory, which one thread has
 constexpr double far_line = 6;                 // a cache line for one element
@@ -47,7 +48,9 @@ constexpr double neighbour_test = 6;
 constexpr double loaded_row = 3.5;
 constexpr double gather_start = 8;  // and for each element:
 constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4;
-constexpr double unequal_turns = 2;  // of the lanes of a loop that they leave one by one
+constexpr double unequal_turns = 2;   // of the lanes of a loop that they leave one by one
+constexpr double nearly_equal = 1.2;  // where they count from lane to lane, to the same number
+constexpr double mispredicted = 4;    // a branch by what is loaded or computed, on average
 
 double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned width) {
   const Value* pointer = llvm::getLoadStorePointerOperand(&access);
@@ -63,8 +66,12 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
     if (distance == bits * count) return registers * (count > 1 ? 2 : 1);
     if (distance <= 4 * bits && !store) return strided_access * registers;
   }
-  if (accessForm(access, shapes, false) == AccessForm::tested)
-    return registers * (count > 1 ? 2 : 1) + neighbour_test;
+  if (accessForm(access, shapes, false) == AccessForm::tested) {
+    auto* place = const_cast<Value*>(pointer);
+    const uint64_t bytes = access.getDataLayout().getTypeStoreSize(type).getFixedValue();
+    const bool strided = !neighbourIndex(place, bytes, shapes).index;
+    return registers * (strided ? strided_access : count > 1 ? 2 : 1) + neighbour_test;
+  }
   // Bytes and half words have no gather of their own.
   const double each = bits < 32 ? gathered_byte : store ? scattered_word : gathered_word;
   if (!store && loadsRows(partType(type, 0), count))
@@ -84,7 +91,7 @@ VectorCost elementwise(llvm::Type* type, unsigned width) {
 }  // namespace
 
 VectorCost instructionCost(const Instruction& instruction, const LaneShapes& shapes, bool masked,
-                           unsigned width) {
+                           double share, unsigned width) {
   if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::BranchInst>(instruction)) return {0, 0};
   if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
     return {1.0 * width, accessCost(instruction, shapes, width)};
@@ -112,9 +119,9 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     if (unitesLanes(instruction, shapes))
       return {once * width,
               once + 2 * std::log2(width) * elementwise(instruction.getType(), width).vectors};
-    const double step = isUpdate(instruction) && !masked ? taken_out : serial_step;
+    const double step = masked ? running_step : isUpdate(instruction) ? taken_out : serial_step;
     // A loop over the lanes that get there, if not all do.
-    return {once * width, (once + step) * width * (masked ? taken : 1)};
+    return {once * width, (once + step) * width * share};
   }
   if (dividesAsFloats(instruction))
     return {division * width, uniformDivisor(instruction, shapes) ? product : quotient};
@@ -140,6 +147,55 @@ double turnsOf(const Level& level) {
   return result;
 }
 
+namespace {
+
+// Is it made of comparisons of what grows from lane to lane with what is the same for all? Lanes
+// next to each other hardly differ in it then. Others of its operands have to be `accepted`.
+bool isByPlace(const Value* condition, const LaneShapes& shapes,
+               llvm::function_ref<bool(const Value*)> accepted) {
+  if (shapes.isUniform(condition)) return true;
+  auto* instruction = llvm::dyn_cast<Instruction>(condition);
+  if (!instruction) return false;
+  const bool combines = llvm::isa<llvm::BinaryOperator, llvm::SelectInst>(instruction) &&
+                        instruction->getType()->isIntegerTy(1);
+  if (!combines && !llvm::isa<llvm::ICmpInst>(instruction)) return false;
+  return llvm::all_of(instruction->operands(), [&](const Value* operand) {
+    return combines ? isByPlace(operand, shapes, accepted)
+                    : !shapes.isVarying(operand) || accepted(operand);
+  });
+}
+
+const llvm::BranchInst* branchOf(const llvm::BasicBlock& block) {
+  auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+  return branch && branch->isConditional() ? branch : nullptr;
+}
+
+// How much longer lanes stay in a loop on account of others.
+double idleTurns(const Level& level, const LaneShapes& shapes) {
+  if (!level.divergent) return 1;
+  llvm::SmallVector<llvm::BasicBlock*> exiting;
+  level.loop->getExitingBlocks(exiting);
+  const bool by_place = llvm::all_of(exiting, [&](const llvm::BasicBlock* block) {
+    const llvm::BranchInst* branch = branchOf(*block);
+    return branch && isByPlace(branch->getCondition(), shapes, [](auto*) { return false; });
+  });
+  return by_place ? nearly_equal : unequal_turns;
+}
+
+// What the end of a block costs a lane alone that goes one way or the other by its own data.
+double branchCost(const llvm::BasicBlock& block, const LaneShapes& shapes) {
+  const llvm::BranchInst* branch = branchOf(block);
+  if (!branch || !shapes.varies(&block)) return 0;
+  const auto by_ids = [&](const Value* operand) { return isMadeOfIds(operand, shapes); };
+  return isByPlace(branch->getCondition(), shapes, by_ids) ? 0 : mispredicted;
+}
+
+}  // namespace
+
+double shareOf(const llvm::BasicBlock& block, const ControlLevels& levels) {
+  return levels.isMasked(&block) && !levels.levelOf(&block).divergent ? taken : 1;
+}
+
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                       const FarLoads& far, unsigned width) {
   VectorCost total;
@@ -147,11 +203,13 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
     const Level* level = &levels.levelOf(&block);
     const double weight = turnsOf(*level);
     double idle = 1;
-    const double chance = levels.isMasked(&block) && !level->divergent ? taken : 1;
+    const bool masked = levels.isMasked(&block) || level->divergent;
+    const double chance = shareOf(block, levels);
     for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth)
-      if (level->divergent) idle = unequal_turns;
+      idle = std::max(idle, idleTurns(*level, shapes));
+    total.lanes += branchCost(block, shapes) * width * weight * chance;
     for (Instruction& instruction : block) {
-      VectorCost cost = instructionCost(instruction, shapes, levels.isMasked(&block), width);
+      VectorCost cost = instructionCost(instruction, shapes, masked, chance, width);
       if (isRecurrence(instruction, levels.levelOf(&block))) {
         cost.lanes += recurrence_latency * width;
         cost.vectors += recurrence_latency;

@@ -21,9 +21,11 @@ struct VectorCost {
 
 inline constexpr double recurrence_latency = 3;  // floating-point arithmetic: waits for a turn
 
-// Of one instruction, for all lanes.
+// Which part of the lanes comes to the block, guessed.
+double shareOf(const llvm::BasicBlock& block, const ControlLevels& levels);
+// Of one instruction, for all lanes of which that part gets there.
 VectorCost instructionCost(const llvm::Instruction& instruction, const LaneShapes& shapes,
-                           bool masked, unsigned width);
+                           bool masked, double share, unsigned width);
 // Does a loop's next turn wait for this one's result? A sum, for one.
 bool isRecurrence(const llvm::Instruction& instruction, const Level& level);
 // How often the level's code runs, guessed.

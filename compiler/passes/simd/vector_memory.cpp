@@ -34,9 +34,14 @@ struct VectorBody::Access {
   }
   bool strided() const {
     return shape.kind == LaneShape::linear && shape.stride > 0 &&
-           static_cast<uint64_t>(shape.stride) % bytes == 0 &&
-           shape.stride / static_cast<int64_t>(bytes) <= widest_stride &&
-           static_cast<uint64_t>(shape.stride) / bytes > count;
+           static_cast<uint64_t>(shape.stride) % bytes == 0 && stride() <= widest_stride &&
+           stride() > count;
+  }
+  unsigned stride() const {  // in elements
+    return static_cast<unsigned>(static_cast<uint64_t>(shape.stride) / bytes);
+  }
+  NeighbourIndex index(const LaneShapes& shapes) const {
+    return neighbourIndex(pointer, bytes * count, shapes);
   }
 };
 
@@ -69,9 +74,19 @@ void VectorBody::emitLoad(llvm::LoadInst& load) {
                        : builder_.CreateAlignedLoad(type, first, alignment);
     return setParts(load, {builder_.CreateVectorReverse(all)});
   }
-  if (access.strided() && !mask_) return setParts(load, loadStrided(access, load));
+  const bool in_steps = !mask_ || access.bytes >= least_masked;
+  if (access.strided() && in_steps)
+    return setParts(load, loadStrided(access, access.stride(), scalar(access.pointer), load));
+  NeighbourIndex index = access.index(shapes_);
+  if (!index.index && in_steps)
+    index = stridedIndex(access.pointer, access.bytes, access.count, widest_stride, shapes_);
+  const bool in_block = index.stride == 1 || index.stride == access.count;
   setParts(load, eitherWay(
-                     access, [&](Value* first) { return loadBlock(access, first, load); },
+                     access, index,
+                     [&](Value* first) {
+                       return in_block ? loadBlock(access, first, load)
+                                       : loadStrided(access, index.stride, first, load);
+                     },
                      [&] { return gather(access, load); }));
 }
 
@@ -151,22 +166,29 @@ bool VectorBody::turnsRows(llvm::Type* element, unsigned count) const {
          element->getScalarSizeInBits() >= 32;
 }
 
-// All lanes run, so what lies between their elements can be read, too: whole vectors, the last one
-// ending with the last lane's element.
-VectorBody::Parts VectorBody::loadStrided(const Access& access, Instruction& from) {
+// Whole vectors, the last one ending with the last lane's element. What lies between the elements
+// is read, too, if all lanes run.
+VectorBody::Parts VectorBody::loadStrided(const Access& access, unsigned stride, Value* first,
+                                          Instruction& from) {
   const unsigned width = options_.width;
-  const auto stride =
-      static_cast<unsigned>(static_cast<uint64_t>(access.shape.stride) / access.bytes);
   const unsigned total = (width - 1) * stride + access.count;
   const unsigned pieces = llvm::divideCeil(total, width);
   llvm::SmallVector<Value*> loaded;
   for (unsigned i = 0; i < pieces; ++i) {
     const unsigned start = i + 1 < pieces ? i * width : total - width;
-    Value* place = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), scalar(access.pointer),
-                                               start * access.bytes);
-    loaded.push_back(
-        builder_.CreateAlignedLoad(vectorOf(access.element), place,
-                                   llvm::commonAlignment(access.alignment, start * access.bytes)));
+    Value* place = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), first, start * access.bytes);
+    llvm::Type* type = vectorOf(access.element);
+    const llvm::Align alignment = llvm::commonAlignment(access.alignment, start * access.bytes);
+    if (mask_) {
+      llvm::SmallVector<int> lanes;  // that want the element
+      for (unsigned at = start; at < start + width; ++at)
+        lanes.push_back(static_cast<int>(at % stride < access.count ? at / stride : width));
+      Value* none = llvm::Constant::getNullValue(mask_->getType());
+      loaded.push_back(builder_.CreateMaskedLoad(type, place, alignment,
+                                                 builder_.CreateShuffleVector(mask_, none, lanes)));
+    } else {
+      loaded.push_back(builder_.CreateAlignedLoad(type, place, alignment));
+    }
     describeAccess(loaded.back(), from);
   }
   Value* all = llvm::concatenateVectors(builder_, loaded);
@@ -288,14 +310,24 @@ VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {
   return result;
 }
 
+// A number in the first lane, given the extended index there.
+Value* VectorBody::firstIndex(Value* number, const NeighbourIndex& index, Value* first) {
+  if (number == index.extended) return first;
+  if (shapes_.isUniform(number)) return scalar(number);
+  auto& binary = *llvm::cast<llvm::BinaryOperator>(number);
+  Value* left = firstIndex(binary.getOperand(0), index, first);
+  Value* right = firstIndex(binary.getOperand(1), index, first);
+  const bool is_sum = isDisjointOr(binary);
+  return builder_.CreateBinOp(is_sum ? Instruction::Add : binary.getOpcode(), left, right);
+}
+
 // The address in the first lane, given the index there.
 Value* VectorBody::firstAddress(Value* pointer, const NeighbourIndex& index, Value* first) {
   if (shapes_.isUniform(pointer)) return scalar(pointer);
   auto& element = *llvm::cast<llvm::GetElementPtrInst>(pointer);
   Value* base = firstAddress(element.getPointerOperand(), index, first);
   llvm::SmallVector<Value*> indices;
-  for (Value* operand : element.indices())
-    indices.push_back(shapes_.isUniform(operand) ? scalar(operand) : first);
+  for (Value* operand : element.indices()) indices.push_back(firstIndex(operand, index, first));
   return builder_.CreateGEP(element.getSourceElementType(), base, indices);
 }
 
@@ -303,7 +335,7 @@ Value* VectorBody::firstAddress(Value* pointer, const NeighbourIndex& index, Val
 Value* VectorBody::fitsExtended(const NeighbourIndex& index, Value* first) {
   if (!index.is_extended) return builder_.getTrue();
   const unsigned bits = first->getType()->getIntegerBitWidth();
-  const llvm::APInt steps(bits, options_.width - 1);
+  const llvm::APInt steps(bits, (options_.width - 1) * index.step);
   if (index.is_signed)
     return builder_.CreateICmpSLE(first,
                                   builder_.getInt(llvm::APInt::getSignedMaxValue(bits) - steps));
@@ -333,10 +365,9 @@ VectorBody::Sequence VectorBody::sequence(Value* number, int64_t stride) {
 
 // An access that is a block's when the lanes turn out to be neighbours, and every lane's own where
 // they do not.
-VectorBody::Parts VectorBody::eitherWay(const Access& access,
+VectorBody::Parts VectorBody::eitherWay(const Access& access, const NeighbourIndex& index,
                                         llvm::function_ref<Parts(Value*)> together,
                                         llvm::function_ref<Parts()> apart) {
-  const NeighbourIndex index = neighbourIndex(access.pointer, access.bytes * access.count, shapes_);
   if (!index.index) return apart();
   Value *first = nullptr, *neighbours = nullptr;
   if (index.is_linear) {
@@ -344,7 +375,7 @@ VectorBody::Parts VectorBody::eitherWay(const Access& access,
     if (mask_) first = builder_.CreateFreeze(first);
     neighbours = fitsExtended(index, first);
   } else {
-    const Sequence lanes = sequence(index.index, 1);
+    const Sequence lanes = sequence(index.index, static_cast<int64_t>(index.step));
     first = lanes.first;
     neighbours = builder_.CreateAnd(lanes.follow, fitsExtended(index, first));
   }
@@ -395,7 +426,7 @@ void VectorBody::emitStore(llvm::StoreInst& store) {
   if (access.inOneBlock() || access.reversed())
     return storeBlock(access, scalar(pointer), all, store);
   eitherWay(
-      access,
+      access, access.index(shapes_),
       [&](Value* first) {
         storeBlock(access, first, all, store);
         return Parts();

@@ -109,18 +109,21 @@ AccessForm accessForm(const Instruction& access, const LaneShapes& shapes, bool 
   if (parts == 0) return AccessForm::scattered;
   const auto bytes = static_cast<int64_t>(
       access.getDataLayout().getTypeStoreSize(partType(type, 0)).getFixedValue());
+  const bool is_load = llvm::isa<llvm::LoadInst>(access);
+  const bool in_steps = is_load && (!masked || static_cast<uint64_t>(bytes) >= least_masked);
   if (shape.kind != LaneShape::linear) {
     auto* pointer = const_cast<llvm::Value*>(llvm::getLoadStorePointerOperand(&access));
-    return neighbourIndex(pointer, static_cast<uint64_t>(bytes) * parts, shapes).index
-               ? AccessForm::tested
-               : AccessForm::scattered;
+    const auto size = static_cast<uint64_t>(bytes);
+    const bool may_be_vector =
+        neighbourIndex(pointer, size * parts, shapes).index ||
+        (in_steps && stridedIndex(pointer, size, parts, widest_stride, shapes).index);
+    return may_be_vector ? AccessForm::tested : AccessForm::scattered;
   }
   if (shape.stride == bytes * parts || (parts == 1 && shape.stride == -bytes))
     return AccessForm::vector;
   const bool near = shape.stride > bytes * parts && shape.stride % bytes == 0 &&
                     shape.stride / bytes <= widest_stride;
-  return near && !masked && llvm::isa<llvm::LoadInst>(access) ? AccessForm::strided
-                                                              : AccessForm::scattered;
+  return near && in_steps ? AccessForm::strided : AccessForm::scattered;
 }
 
 void reportRefusal(const llvm::Function& region, const Instruction* where, const llvm::Twine& why) {
