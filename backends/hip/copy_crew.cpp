@@ -5,21 +5,48 @@
 #include <cstring>
 #include <exception>
 
+#include <emmintrin.h>
+
 namespace weft::hip {
 namespace {
 
 // Less than that is done by one before another has woken up.
 constexpr size_t worth_sharing = size_t(512) << 10;
-constexpr size_t granule_bytes = size_t(256) << 10;
-constexpr unsigned most_threads = 3;
+constexpr size_t granule_bytes = size_t(128) << 10;
+constexpr unsigned most_threads = 7;
 // The pieces of a copy follow each other.
 constexpr auto awake = std::chrono::microseconds(200);
+
+// As memcpy does, but the destination does not come into the caches.
+void copyPastCaches(std::byte* to, const std::byte* from, size_t bytes) noexcept {
+  constexpr size_t line = 64;
+  const size_t before = std::min(bytes, -reinterpret_cast<uintptr_t>(to) % line);
+  std::memcpy(to, from, before);
+  to += before, from += before, bytes -= before;
+  for (; bytes >= line; to += line, from += line, bytes -= line) {
+    const auto* source = reinterpret_cast<const __m128i*>(from);
+    auto* destination = reinterpret_cast<__m128i*>(to);
+    const __m128i parts[] = {_mm_loadu_si128(source), _mm_loadu_si128(source + 1),
+                             _mm_loadu_si128(source + 2), _mm_loadu_si128(source + 3)};
+    for (int i = 0; i < 4; ++i) _mm_stream_si128(destination + i, parts[i]);
+  }
+  std::memcpy(to, from, bytes);
+  _mm_sfence();  // what is written past the caches is in no order else
+}
 
 }  // namespace
 
 void HostMove::run() const noexcept {
-  for (size_t row = 0; row < rows; ++row)
-    std::memmove(destination + row * destination_pitch, source + row * source_pitch, width);
+  constexpr size_t worth_it = 1024;  // bytes of a row
+  const bool past_caches = for_device && width >= worth_it;
+  for (size_t row = 0; row < rows; ++row) {
+    std::byte* const to = destination + row * destination_pitch;
+    const std::byte* const from = source + row * source_pitch;
+    if (past_caches)
+      copyPastCaches(to, from, width);
+    else
+      std::memmove(to, from, width);
+  }
 }
 
 // Granules are taken one after the other by whoever is there: nobody waits for a thread that has
@@ -58,17 +85,14 @@ struct CopyCrew::Job {
 };
 
 CopyCrew::CopyCrew()
-    : thread_count_(std::min(most_threads, std::thread::hardware_concurrency() / 4)) {}
+    : thread_count_(
+          std::min(most_threads, std::max(2u, std::thread::hardware_concurrency()) / 2 - 1)) {}
 
 CopyCrew::~CopyCrew() {
-  std::vector<std::thread> threads;
-  state_.with([&](State& state) {
-    state.stop = true;
-    threads.swap(state.threads);
-  });
-  jobs_.fetch_add(1, std::memory_order_release);
-  changed_.notify_all();
-  for (std::thread& thread : threads) thread.join();
+  stop_.store(true);
+  jobs_.fetch_add(1);
+  wakeSleepers();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void CopyCrew::copy(const HostMove& move) noexcept {
@@ -76,43 +100,55 @@ void CopyCrew::copy(const HostMove& move) noexcept {
   std::shared_ptr<Job> job;
   try {
     job = std::make_shared<Job>(move);
-    start();
+    std::call_once(started_, [this] { start(); });
   } catch (const std::exception&) {  // without memory or threads it is done here
     return move.run();
   }
-  state_.lock()->job = job;
-  jobs_.fetch_add(1, std::memory_order_release);
-  changed_.notify_all();
+  post(job);
   job->work();
   while (job->done.load(std::memory_order_acquire) != job->granules) std::this_thread::yield();
 }
 
 void CopyCrew::start() {
-  const auto state = state_.lock();
-  if (state->started) return;
-  state->started = true;
-  for (unsigned i = 0; i < thread_count_; ++i) state->threads.emplace_back([this] { serve(); });
+  for (unsigned i = 0; i < thread_count_; ++i) threads_.emplace_back([this] { serve(); });
+}
+
+void CopyCrew::post(const std::shared_ptr<Job>& job) noexcept {
+  *job_.lock() = job;
+  jobs_.fetch_add(1);
+  wakeSleepers();
+}
+
+// A thread that falls asleep says so before it looks for the last time: either it sees what came,
+// or it is seen here.
+void CopyCrew::wakeSleepers() noexcept {
+  if (sleepers_.load() == 0) return;
+  {
+    const std::lock_guard lock(sleep_);
+  }
+  changed_.notify_all();
 }
 
 void CopyCrew::serve() noexcept {
-  std::shared_ptr<Job> job;
-  while ((job = next(job))) job->work();
+  for (unsigned seen = 0; await(seen);) {
+    const std::shared_ptr<Job> job = *job_.lock();
+    if (job) job->work();
+  }
 }
 
-std::shared_ptr<CopyCrew::Job> CopyCrew::next(const std::shared_ptr<Job>& last) noexcept {
-  const unsigned seen = jobs_.load(std::memory_order_acquire);
+bool CopyCrew::await(unsigned& seen) noexcept {
   const auto give_up = std::chrono::steady_clock::now() + awake;
-  auto state = state_.lock();
-  const auto there = [&] { return state->stop || (state->job && state->job != last); };
-  if (!there()) {
-    state.native().unlock();
-    while (jobs_.load(std::memory_order_acquire) == seen &&
-           std::chrono::steady_clock::now() < give_up)
-      __builtin_ia32_pause();
-    state.native().lock();
-    changed_.wait(state.native(), there);
+  while (jobs_.load(std::memory_order_acquire) == seen &&
+         std::chrono::steady_clock::now() < give_up)
+    __builtin_ia32_pause();
+  if (jobs_.load(std::memory_order_acquire) == seen) {
+    std::unique_lock lock(sleep_);
+    sleepers_.fetch_add(1);
+    changed_.wait(lock, [&] { return jobs_.load() != seen; });
+    sleepers_.fetch_sub(1);
   }
-  return state->stop ? nullptr : state->job;
+  seen = jobs_.load();
+  return !stop_.load();
 }
 
 }  // namespace weft::hip

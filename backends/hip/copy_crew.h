@@ -5,10 +5,12 @@
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "core/guarded.h"
+#include "core/spin_lock.h"
 
 namespace weft::hip {
 
@@ -20,6 +22,9 @@ struct HostMove {
   size_t source_pitch;
   size_t width;
   size_t rows;
+  // The destination is read by a device next, and by no processor: it goes by the caches. What lies
+  // in them changed reaches the device at a third of the link's rate.
+  bool for_device = false;
 
   void run() const noexcept;
 };
@@ -37,21 +42,22 @@ class CopyCrew {
 
  private:
   struct Job;
-  struct State {
-    std::shared_ptr<Job> job;
-    std::vector<std::thread> threads;
-    bool started = false, stop = false;
-  };
-
   void start();
   void serve() noexcept;
-  // The next one that is not `last`, or nullptr in the end.
-  std::shared_ptr<Job> next(const std::shared_ptr<Job>& last) noexcept;
+  // Until there are more jobs than were `seen`; false in the end.
+  bool await(unsigned& seen) noexcept;
+  void post(const std::shared_ptr<Job>& job) noexcept;
+  void wakeSleepers() noexcept;
 
   const unsigned thread_count_;
-  Guarded<State> state_;
+  std::once_flag started_;
+  std::vector<std::thread> threads_;
+  Guarded<std::shared_ptr<Job>, SpinLock> job_;  // the newest one
+  std::atomic<unsigned> jobs_{0};                // so far, to look at without a lock
+  std::atomic<bool> stop_{false};
+  std::mutex sleep_;
   std::condition_variable changed_;
-  std::atomic<unsigned> jobs_{0};  // so far, to look at without the lock
+  std::atomic<unsigned> sleepers_{0};
 };
 
 }  // namespace weft::hip

@@ -253,7 +253,13 @@ Status Encoder::piece(const Shape& shape, const Piece& piece, Relay& relay) {
   Status status = relay.take(chunk);
   if (status != success) return status;
   if (shape.source.pageable)
-    status = onHost(relay.side(), {chunk, width, source, source_pitch, width, rows});
+    status = onHost(relay.side(), {.destination = chunk,
+                                   .destination_pitch = width,
+                                   .source = source,
+                                   .source_pitch = source_pitch,
+                                   .width = width,
+                                   .rows = rows,
+                                   .for_device = true});
   else
     status = transfer(chunk, width, source, source_pitch, width, rows);
   if (status == success) status = relay.hand();

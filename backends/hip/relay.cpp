@@ -14,10 +14,10 @@ constexpr size_t usual_pieces = 8;
 
 void RelayStation::close(DeviceContext& context) noexcept {
   if (side) context.api.streamDestroy(side);
-  context.plain_events.give(handed);
+  context.fence_events.give(handed);
   for (const Slot& slot : slots) {
     if (slot.chunk.host) context.runtime->staging.give(slot.chunk);
-    context.plain_events.give(slot.empty);
+    context.fence_events.give(slot.empty);
   }
 }
 
@@ -37,7 +37,7 @@ Relay::~Relay() {
 
 Status Relay::takeEvent(EventHandle& event) noexcept {
   Status status = success;
-  if (!event) event = context_.plain_events.take(status);
+  if (!event) event = context_.fence_events.take(status);
   return status;
 }
 

@@ -27,12 +27,20 @@ void checkCopies(CopyCrew& crew, unsigned seed) {
                         {3, 400'000, 5, 4}};
   for (const Case& c : cases) {
     const auto source = someBytes(c.from_pitch * c.rows, seed);
-    auto target = someBytes(c.to_pitch * c.rows, seed + 1);
-    auto expected = target;
-    for (size_t row = 0; row < c.rows; ++row)
-      std::copy_n(&source[row * c.from_pitch], c.width, &expected[row * c.to_pitch]);
-    crew.copy({target.data(), c.to_pitch, source.data(), c.from_pitch, c.width, c.rows});
-    EXPECT_TRUE(target == expected) << c.width << " x " << c.rows;
+    for (const bool for_device : {false, true}) {
+      auto target = someBytes(c.to_pitch * c.rows, seed + 1);
+      auto expected = target;
+      for (size_t row = 0; row < c.rows; ++row)
+        std::copy_n(&source[row * c.from_pitch], c.width, &expected[row * c.to_pitch]);
+      crew.copy({.destination = target.data(),
+                 .destination_pitch = c.to_pitch,
+                 .source = source.data(),
+                 .source_pitch = c.from_pitch,
+                 .width = c.width,
+                 .rows = c.rows,
+                 .for_device = for_device});
+      EXPECT_TRUE(target == expected) << c.width << " x " << c.rows;
+    }
   }
 }
 
