@@ -60,9 +60,9 @@ class Window {
                              "max(x, 9)", "min(x * 2, n)", "max(-h, -x)", "-min(h, x)", "x / 7"})
                   : pick<5>({"max(0, x - h)", "x < h ? 0 : x - h", "x - h", "(x | 3) - h",
                              "(T)x < (T)h ? (T)0 : (T)x - (T)h"});
-    const std::string end =
-        pick<9>({"min(n, x + h)", "min(n - 1, x + h)", "S + 2 * h", "x + h", "n", "x < 20 ? 20 : x",
-                 "min(h, n - 1 - x)", "min(h, 74 - x)", "h"});
+    const std::string end = pick<6>(
+        {"min(n, x + h)", "min(n - 1, x + h)", "S + 2 * h", "x + h", "n", "x < 20 ? 20 : x"});
+    const std::string offset_end = pick<3>({"min(h, n - 1 - x)", "min(h, 74 - x)", "h"});
     constexpr std::array<const char*, 7> loops = {"for (T i = S; i < E; ++i) {",
                                                   "for (T i = S; i <= E; ++i) {",
                                                   "for (T i = S; i < E; i += 3) {",
@@ -70,7 +70,8 @@ class Window {
                                                   "for (T i = E; i > S; --i) {",
                                                   "for (T i = S; i != S + (T)(2 * h); ++i) {",
                                                   "T i = S; for (; i < E && turns < 40; ++i) {"};
-    line("{ const T s = " + start + "; const T e = " + replaced(end, "S", "s") + "; int turns = 0;",
+    line("{ const T s = " + start + "; const T e = " +
+             replaced(is_signed && chance(40) ? offset_end : end, "S", "s") + "; int turns = 0;",
          type);
     std::string head = replaced(replaced(pick(loops), "S", "s"), "E", "e");
     // What the number comes to is seen after the loop as well.
