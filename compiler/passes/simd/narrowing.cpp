@@ -84,6 +84,50 @@ void narrow(llvm::PHINode& phi) {
   }
 }
 
+// The number whose lower half it is the extension of.
+Value* extendedOf(Value* value) {
+  Value* whole = nullptr;
+  const bool is_extension =
+      match(value, m_SExt(m_Trunc(m_Value(whole)))) ||
+      match(value, m_AShr(m_Shl(m_Value(whole), m_SpecificInt(32)), m_SpecificInt(32)));
+  return is_extension ? whole : nullptr;
+}
+
+bool isExtendedHalf(Value* value) {
+  if (auto* number = llvm::dyn_cast<llvm::ConstantInt>(value))
+    return number->getValue().isSignedIntN(32);
+  auto* extended = llvm::dyn_cast<llvm::SExtInst>(value);
+  return extended ? extended->getSrcTy()->isIntegerTy(32) : extendedOf(value) != nullptr;
+}
+
+// A counter of 32 bits that is kept as its extension, which hides that it is one.
+bool countsExtended(llvm::PHINode& phi) {
+  return phi.getType()->isIntegerTy(64) && llvm::all_of(phi.incoming_values(), isExtendedHalf) &&
+         llvm::any_of(phi.incoming_values(), [&](Value* value) {
+           Value* whole = extendedOf(value);
+           return whole && match(whole, m_c_Add(m_Specific(&phi), m_Value()));
+         });
+}
+
+void countHalf(llvm::PHINode& phi) {
+  llvm::IRBuilder<> builder(&phi);
+  llvm::Type* type = builder.getInt32Ty();
+  llvm::PHINode* half = builder.CreatePHI(type, phi.getNumIncomingValues(), phi.getName());
+  builder.SetInsertPoint(phi.getParent(), phi.getParent()->getFirstInsertionPt());
+  phi.replaceAllUsesWith(builder.CreateSExt(half, phi.getType()));
+  for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+    llvm::BasicBlock* from = phi.getIncomingBlock(i);
+    Value* value = phi.getIncomingValue(i);
+    Value* source = extendedFrom(value, type);
+    if (const int known = half->getBasicBlockIndex(from); known >= 0)
+      source = half->getIncomingValue(known);
+    builder.SetInsertPoint(from->getTerminator());
+    if (!source) source = builder.CreateTrunc(extendedOf(value) ? extendedOf(value) : value, type);
+    half->addIncoming(source, from);
+  }
+  phi.eraseFromParent();
+}
+
 // The number times a power of two, which stands for `product`: in addresses as the index of
 // elements of so many bytes.
 Value* scaled(llvm::Instruction& product, Value* number, uint64_t power) {
@@ -109,6 +153,9 @@ void narrowTruncated(llvm::Function& lane) {
       if (isHalfUsed(phi)) phis.push_back(&phi);
   for (llvm::PHINode* phi : phis) narrow(*phi);
   for (llvm::PHINode* phi : phis) llvm::RecursivelyDeleteDeadPHINode(phi);
+  for (llvm::BasicBlock& block : lane)
+    for (llvm::PHINode& phi : llvm::make_early_inc_range(block.phis()))
+      if (countsExtended(phi)) countHalf(phi);
   llvm::SmallVector<llvm::WeakTrackingVH> casts;
   for (llvm::Instruction& instruction : llvm::instructions(lane))
     if (llvm::isa<llvm::TruncInst>(instruction)) casts.push_back(&instruction);

@@ -160,8 +160,9 @@ bool isByPlace(const Value* condition, const LaneShapes& shapes,
                         instruction->getType()->isIntegerTy(1);
   if (!combines && !llvm::isa<llvm::ICmpInst>(instruction)) return false;
   return llvm::all_of(instruction->operands(), [&](const Value* operand) {
-    return combines ? isByPlace(operand, shapes, accepted)
-                    : !shapes.isVarying(operand) || accepted(operand);
+    if (combines) return isByPlace(operand, shapes, accepted);
+    if (auto* cast = llvm::dyn_cast<llvm::CastInst>(operand)) operand = cast->getOperand(0);
+    return !shapes.isVarying(operand) || accepted(operand);
   });
 }
 

@@ -14,6 +14,7 @@
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/bounds.h"
+#include "compiler/passes/simd/chosen_loads.h"
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/far_loads.h"
 #include "compiler/passes/simd/float_parts.h"
@@ -195,6 +196,7 @@ class RegionVectoriser {
   // Changes what hides neighbours, and what lanes load one by one from places far from each other.
   void loadByRows(std::optional<LaneCode>& code) {
     const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
+    if (code->valid() && branchToChosenLoads(*lane_, code->shapes())) again();
     while (code->valid() && countStepsApart(*lane_, code->shapes())) {
       has_windows_ = true;
       again();
