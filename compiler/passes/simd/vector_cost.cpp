@@ -225,6 +225,15 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
 
 namespace {
 
+// Is there a branch that all lanes take alike, but not the same in all rows? LLVM's vectoriser
+// makes masks of it. Stores of no lane then keep later loads from what lies there.
+bool branchesAlike(llvm::Function& lane, const LaneShapes& shapes) {
+  return llvm::any_of(lane, [&](const llvm::BasicBlock& block) {
+    auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    return branch && branch->isConditional() && shapes.isUniform(branch->getCondition());
+  });
+}
+
 // Does it compute in 32 bits, and has to, with what it loads as less? LLVM's vectoriser chooses
 // vectors as wide as registers hold of the smallest type and takes them apart to extend them.
 bool extendsLoads(llvm::Function& lane, const LaneShapes& shapes) {
@@ -249,7 +258,7 @@ bool extendsLoads(llvm::Function& lane, const LaneShapes& shapes) {
 bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
                             const LaneShapes& shapes, bool slow_masks) {
   // It tests in each row whether such an id wraps, and gathers where it cannot tell.
-  if (shapes.narrowsGlobalId()) return true;
+  if (shapes.narrowsGlobalId() || branchesAlike(lane, shapes)) return true;
   if (lane.getInstructionCount() > longest_straight || extendsLoads(lane, shapes)) return true;
   const auto broadcast = llvm::count_if(llvm::instructions(lane), [&](const Instruction& load) {
     return llvm::isa<llvm::LoadInst>(load) && shapes.isUniform(&load);
