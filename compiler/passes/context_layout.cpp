@@ -7,6 +7,7 @@ namespace weft::compiler {
 namespace {
 
 constexpr uint64_t context_alignment = 128;
+constexpr uint64_t between_elements = 16;  // lanes
 
 // What must be added to a size so that the address can be rounded up.
 uint64_t slack(llvm::Align alignment) {
@@ -19,6 +20,18 @@ unsigned ContextLayout::addPerLane(uint64_t size, llvm::Align alignment) {
   size = llvm::alignTo(std::max<uint64_t>(size, 1), alignment) + slack(alignment);
   slots_.push_back({size, size, alignment});
   return static_cast<unsigned>(slots_.size() - 1);
+}
+
+unsigned ContextLayout::addSpread(uint64_t count, uint64_t element_bytes) {
+  const uint64_t size = count * element_bytes;
+  const uint64_t between = llvm::divideCeil(size * between_elements, lane_capacity_multiple);
+  slots_.push_back({llvm::alignTo(size + between, 2), element_bytes,
+                    llvm::Align(llvm::bit_floor(std::min<uint64_t>(element_bytes, 128)))});
+  return static_cast<unsigned>(slots_.size() - 1);
+}
+
+llvm::Value* ContextLayout::elementDistance(llvm::IRBuilder<>& builder, llvm::Value* capacity) {
+  return builder.CreateNUWAdd(capacity, builder.getInt64(between_elements));
 }
 
 unsigned ContextLayout::addPerGroup(uint64_t size, llvm::Align alignment) {
@@ -43,7 +56,7 @@ void ContextLayout::finish() {
 uint64_t ContextLayout::privateBytes() const {
   uint64_t bytes = 0;
   for (const Slot& slot : slots_)
-    bytes += slot.lane_size ? slot.lane_size : slot.size * lane_capacity_multiple;
+    bytes += slot.lane_size ? slot.size : slot.size * lane_capacity_multiple;
   return bytes;
 }
 

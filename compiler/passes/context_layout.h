@@ -15,6 +15,12 @@ class ContextLayout {
  public:
   // One value per lane. Returns the slot's number.
   unsigned addPerLane(uint64_t size, llvm::Align alignment);
+  // An array for each lane, element by element: what lanes have at one index lies side by side, and
+  // their next elements elementDistance() times the element's size after it.
+  unsigned addSpread(uint64_t count, uint64_t element_bytes);
+  // In elements: a little more than the capacity, lest all of one lane share a few places of a
+  // cache.
+  static llvm::Value* elementDistance(llvm::IRBuilder<>& builder, llvm::Value* capacity);
   // `size` bytes for the whole work-group: used by one lane after the other.
   unsigned addPerGroup(uint64_t size, llvm::Align alignment);
   // Fixes the offsets; no slots may be added afterwards.

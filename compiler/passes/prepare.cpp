@@ -125,8 +125,18 @@ llvm::Error checkRecursion(Module& module, const LaneFunctions& lane_functions) 
   return llvm::Error::success();
 }
 
+bool takesPrivatePointer(const Function& function) {
+  constexpr unsigned private_space = 0, generic_space = 4;
+  return llvm::any_of(function.args(), [](const llvm::Argument& argument) {
+    auto* type = llvm::dyn_cast<llvm::PointerType>(argument.getType());
+    return type &&
+           (type->getAddressSpace() == private_space || type->getAddressSpace() == generic_space);
+  });
+}
+
 // A short function of the program's, such as one that makes an index of coordinates: in place, what
-// it says of its value is seen, too. Those of the library are known by their names.
+// it says of its value is seen, too. One with loops where it may work on a private array, which
+// could not be in registers else. Those of the library are known by their names.
 bool isHelper(const Function& function) {
   constexpr unsigned most_instructions = 40;
   const llvm::StringRef name = function.getName();
@@ -136,7 +146,7 @@ bool isHelper(const Function& function) {
     return false;
   llvm::SmallVector<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>> back;
   llvm::FindFunctionBackedges(function, back);
-  return back.empty();
+  return back.empty() || takesPrivatePointer(function);
 }
 
 void inlineLaneFunctions(Module& module, llvm::TargetMachine& machine,

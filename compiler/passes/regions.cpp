@@ -1,6 +1,7 @@
 #include "compiler/passes/regions.h"
 
 #include <limits>
+#include <optional>
 
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SetVector.h>
@@ -14,6 +15,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "compiler/passes/element_arrays.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/lockstep.h"
 #include "compiler/passes/prepare.h"
@@ -58,6 +60,7 @@ class Splitter {
   void placeVariables();
   void carryValues(const Uniformity* uniformity);
   void forgetRestrictions();
+  unsigned keep(AllocaInst& variable, uint64_t size, const Uniformity& uniformity);
   unsigned slotFor(const Instruction& value, const llvm::BitVector& live, bool per_group);
   Region buildRegion(unsigned index);
   BasicBlock* start(unsigned index) const {
@@ -365,17 +368,39 @@ void Splitter::forgetRestrictions() {
       argument.removeAttr(llvm::Attribute::NoAlias);
 }
 
+// An array whose indices are the same for all lanes lies element by element, so that they access
+// whole vectors.
+unsigned Splitter::keep(AllocaInst& variable, uint64_t size, const Uniformity& uniformity) {
+  ElementArray array(variable);
+  const auto is_uniform = [&](const Value* index) {
+    if (auto* argument = llvm::dyn_cast<llvm::Argument>(index))
+      return argument->getArgNo() < body_.firstHidden();
+    return uniformity.isUniform(*llvm::cast<Instruction>(index));
+  };
+  if (!uniformity.isKnown() || !array.isByElements() || !array.haveIndices(is_uniform))
+    return result_.layout.addPerLane(size, variable.getAlign());
+  Value* capacity = function_.getArg(body_.firstHidden() + env::lane_capacity);
+  const llvm::Align alignment(llvm::bit_floor(array.elementBytes()));
+  array.move(&variable, alignment, [&](llvm::IRBuilder<>& at, Value* base, Value* index) {
+    Value* distance = ContextLayout::elementDistance(at, capacity);
+    return at.CreateGEP(array.element(), base, at.CreateMul(index, distance));
+  });
+  return result_.layout.addSpread(array.count(), array.elementBytes());
+}
+
 // Decides which variables live in the context.
 void Splitter::placeVariables() {
   const llvm::DataLayout& layout = function_.getDataLayout();
+  std::optional<Uniformity> uniformity;
   bool large = allocaBytes(function_) > max_stack_bytes_per_lane;
   for (Instruction& instruction : *prologue_) {
     auto* variable = llvm::dyn_cast<AllocaInst>(&instruction);
     if (!variable) continue;
     uint64_t size = variable->getAllocationSize(layout)->getFixedValue();
-    if (isLiveAcross(*variable, barriers_))
-      variable_slots_[variable] = result_.layout.addPerLane(size, variable->getAlign());
-    else if (large && size > 64) {
+    if (isLiveAcross(*variable, barriers_)) {
+      if (!uniformity) uniformity.emplace(body_);
+      variable_slots_[variable] = keep(*variable, size, *uniformity);
+    } else if (large && size > 64) {
       variable_slots_[variable] = result_.layout.addPerGroup(size, variable->getAlign());
       result_.shares_variables = true;
     }
