@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kernels_per_program = 8;
 
 struct Seeds {
-  uint64_t first = 1, count = 160;
+  uint64_t first = 1, count = 110;
 };
 
 Seeds seeds() {
