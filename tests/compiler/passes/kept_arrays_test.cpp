@@ -15,7 +15,7 @@ constexpr uint64_t group = 24, items = 72;
 class ArrayKernel {
  public:
   explicit ArrayKernel(uint64_t seed) : random_(seed), count_(3 + below(70)) {
-    type_ = pick<6>({"int", "uchar", "short", "long", "int2", "char4"});
+    type_ = pick<6>({"uint", "uchar", "ushort", "ulong", "uint2", "uchar4"});
   }
 
   std::string text(const std::string& name) {
@@ -34,14 +34,14 @@ class ArrayKernel {
       text_ += "  barrier(CLK_LOCAL_MEM_FENCE);\n";
     }
     text_ +=
-        "  int sum = 0;\n  for (int i = 0; i < N; ++i) sum = sum * 5 + SUM(a[i]);\n"
+        "  uint sum = 0;\n  for (int i = 0; i < N; ++i) sum = sum * 5 + SUM(a[i]);\n"
         "  out[g] = sum;\n}\n";
     text_ = std::regex_replace(text_, std::regex("\\bT\\b"), type_);
     text_ = std::regex_replace(text_, std::regex("\\bN\\b"), std::to_string(count_));
-    const std::string sum = type_ == "int2" ? "($1.x * 3 + $1.y)" : "($1.x + $1.w)";
-    const bool is_scalar = type_ != "int2" && type_ != "char4";
+    const std::string sum = type_ == "uint2" ? "($1.x * 3 + $1.y)" : "($1.x + $1.w)";
+    const bool is_scalar = type_ != "uint2" && type_ != "uchar4";
     return std::regex_replace(text_, std::regex("SUM\\(([^;]*)\\);"),
-                              (is_scalar ? "(int)$1" : sum) + ";");
+                              (is_scalar ? "(uint)$1" : sum) + ";");
   }
 
  private:

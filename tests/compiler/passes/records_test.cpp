@@ -29,7 +29,7 @@ class RecordKernel {
     std::string text = "typedef struct { " + type_ + " f[" + std::to_string(fields_) + "]; } P_" +
                        name + ";\n" + "kernel void " + name + "(global const " + type_ +
                        "* in, global int* out, int n, int limit) {\n  global const P_" + name +
-                       "* records = (global const P_" + name + "*)in;\n  int sum = 0;\n";
+                       "* records = (global const P_" + name + "*)in;\n  uint sum = 0;\n";
     text += "  for (" + counter + " i = " + pick<2>({"get_global_id(0)", "get_local_id(0)"}) +
             "; i < n; i += " + pick<3>({"get_global_size(0)", "get_local_size(0)", "31"}) +
             ") {\n" + condition(2) + "  }\n  out[get_global_id(0)] = sum;\n}\n";
@@ -55,7 +55,7 @@ class RecordKernel {
   std::string condition(unsigned depth) {
     std::string text;
     for (uint64_t i = 0, count = 1 + below(3); i < count; ++i)
-      text += "    sum = sum * 3 + (int)" + field() + ";\n";
+      text += "    sum = sum * 3 + (uint)" + field() + ";\n";
     if (depth == 0) return text;
     const std::string joined = pick<3>({" || ", " && ", " ^ "});
     text += "    if ((((int)" + field() + " & 63) > limit)" + joined + "(((int)" + field() +
@@ -97,23 +97,23 @@ TEST(Records, RandomLoops) {
 // Places that wrap between lanes, of which only those behind the end run.
 TEST(Records, PlacesThatWrap) {
   const char* source = R"(
-    kernel void wraps(global const int* in, global int* out, uint from) {
+    kernel void wraps(global const uint* in, global uint* out, uint from) {
       uint i = from + get_global_id(0);
-      int sum = 0;
+      uint sum = 0;
       for (int turn = 0; turn < 2; ++turn, i += 48)
         if (i * 4u < 4u * 96u) sum += in[i * 4u] * 3 + in[i * 4u + 2u];
       out[get_global_id(0)] = sum;
     })";
   const Program program(source, true, compiler::Vectorising::always);
-  const GuardedBuffer in(4 * 96 * sizeof(int));
-  const auto* numbers = static_cast<const int*>(in.begin());
+  const GuardedBuffer in(4 * 96 * sizeof(uint32_t));
+  const auto* numbers = static_cast<const uint32_t*>(in.begin());
   for (const uint32_t before : {0u, 1u, 5u, 15u, 16u, 31u}) {
-    std::vector<int> out(items);
+    std::vector<uint32_t> out(items);
     const uint32_t from = (1u << 30) - before;
     program.run("wraps", {1, {items, 1, 1}, {group, 1, 1}, {0, 0, 0}},
                 {Program::buffer(in.begin()), Program::buffer(out.data()), Program::value(from)});
     for (uint32_t item = 0; item < items; ++item) {
-      int sum = 0;
+      uint32_t sum = 0;
       for (uint32_t turn = 0; turn < 2; ++turn)
         if (const uint32_t place = (from + item + turn * 48) * 4; place < 4 * 96)
           sum += numbers[place] * 3 + numbers[place + 2];

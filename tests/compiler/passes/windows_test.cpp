@@ -29,7 +29,7 @@ class Window {
             "  const int w = get_global_size(0), g = get_global_id(1) * w + get_global_id(0);\n"
             "  const int x = " +
             pick<2>({"get_global_id(0), y = get_global_id(1)", "g % n, y = g / n"}) +
-            ";\n  int sum = x;\n";
+            ";\n  uint sum = x;\n";
     if (chance(25)) text_ += "  if (x < n / 3) return;\n";
     if (chance(40)) {
       const bool counts_offset = chance(50);
