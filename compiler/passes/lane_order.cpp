@@ -108,23 +108,6 @@ class OrderSearch {
   std::vector<Access> accesses_;
 };
 
-// Accesses of functions that were inlined since the code was cut do not say yet that they belong to
-// lanes, which run in any order. Those of private variables do not.
-void joinLanes(llvm::Loop& loop) {
-  const llvm::MDNode* groups = llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses");
-  if (!groups || groups->getNumOperands() != 2) return;
-  auto* group = llvm::cast<llvm::MDNode>(groups->getOperand(1));
-  for (llvm::BasicBlock* block : loop.blocks())
-    for (Instruction& instruction : *block) {
-      const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-      if (!pointer || instruction.isAtomic() || instruction.isVolatile()) continue;
-      const unsigned space = pointer->getType()->getPointerAddressSpace();
-      if (space >= global_space && space <= local_space &&
-          !instruction.hasMetadata(llvm::LLVMContext::MD_access_group))
-        instruction.setMetadata(llvm::LLVMContext::MD_access_group, group);
-    }
-}
-
 // The loop vectoriser's own start is where it is known what it gets: loops that are unrolled and
 // source vectors that are taken apart show accesses that were not there before.
 class KeepLaneOrder : public llvm::PassInfoMixin<KeepLaneOrder> {
@@ -133,7 +116,6 @@ class KeepLaneOrder : public llvm::PassInfoMixin<KeepLaneOrder> {
                                      llvm::FunctionAnalysisManager& analyses) {
     for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
       if (!loop->isInnermost() || !isOverLanes(*loop)) continue;
-      joinLanes(*loop);
       OrderSearch search(analyses.getResult<llvm::ScalarEvolutionAnalysis>(function));
       for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&function))
         if (loop->contains(block)) search.add(*block);
