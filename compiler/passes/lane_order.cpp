@@ -32,8 +32,40 @@ constexpr uint64_t most_apart = 8;
 // Beyond that nobody looks at each pair.
 constexpr size_t most_accesses = 256;
 
+// Where a place is if no number of it wraps before it is extended, which the loop vectoriser tests
+// at run time where it has to.
+class WithoutWrap : public llvm::SCEVRewriteVisitor<WithoutWrap> {
+ public:
+  explicit WithoutWrap(llvm::ScalarEvolution& evolution) : SCEVRewriteVisitor(evolution) {}
+
+  const llvm::SCEV* visitZeroExtendExpr(const llvm::SCEVZeroExtendExpr* extended) {
+    return extend(visit(extended->getOperand()), extended->getType(), false);
+  }
+  const llvm::SCEV* visitSignExtendExpr(const llvm::SCEVSignExtendExpr* extended) {
+    return extend(visit(extended->getOperand()), extended->getType(), true);
+  }
+
+ private:
+  const llvm::SCEV* extend(const llvm::SCEV* number, llvm::Type* type, bool is_signed) {
+    if (auto* growing = llvm::dyn_cast<llvm::SCEVAddRecExpr>(number);
+        growing && growing->isAffine())
+      return SE.getAddRecExpr(extend(growing->getStart(), type, is_signed),
+                              extend(growing->getStepRecurrence(SE), type, is_signed),
+                              growing->getLoop(), llvm::SCEV::FlagAnyWrap);
+    if (auto* sum = llvm::dyn_cast<llvm::SCEVAddExpr>(number)) {
+      llvm::SmallVector<const llvm::SCEV*> parts;
+      for (const llvm::SCEV* part : sum->operands()) parts.push_back(extend(part, type, is_signed));
+      return SE.getAddExpr(parts);
+    }
+    const bool is_number = llvm::isa<llvm::SCEVConstant>(number);
+    return is_signed || is_number ? SE.getSignExtendExpr(number, type)
+                                  : SE.getZeroExtendExpr(number, type);
+  }
+};
+
 struct Access {
   Value* pointer;
+  const llvm::SCEV* without_wrap;
   uint64_t bytes;
   bool is_store;
 };
@@ -50,7 +82,8 @@ class OrderSearch {
       if (!pointer) continue;
       const uint64_t bytes =
           layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue();
-      accesses_.push_back({pointer, bytes, llvm::isa<llvm::StoreInst>(instruction)});
+      const llvm::SCEV* place = WithoutWrap(evolution_).visit(evolution_.getSCEV(pointer));
+      accesses_.push_back({pointer, place, bytes, llvm::isa<llvm::StoreInst>(instruction)});
     }
   }
 
@@ -66,15 +99,21 @@ class OrderSearch {
   // Of the second from the first, where that is a number.
   std::optional<int64_t> distance(const Access& a, const Access& b) {
     if (a.pointer->getType() != b.pointer->getType()) return std::nullopt;
-    auto* number = llvm::dyn_cast<llvm::SCEVConstant>(
+    return numberOf(
         evolution_.getMinusSCEV(evolution_.getSCEV(b.pointer), evolution_.getSCEV(a.pointer)));
+  }
+  static std::optional<int64_t> numberOf(const llvm::SCEV* difference) {
+    auto* number = llvm::dyn_cast<llvm::SCEVConstant>(difference);
     if (!number) return std::nullopt;
     return number->getAPInt().trySExtValue();
   }
 
   bool mayBeOne(const Access& a, const Access& b) {
-    if (a.is_store != b.is_store || a.bytes != b.bytes) return false;
-    const std::optional<int64_t> apart = distance(a, b);
+    if (a.is_store != b.is_store || a.bytes != b.bytes ||
+        a.pointer->getType() != b.pointer->getType())
+      return false;
+    const std::optional<int64_t> apart =
+        numberOf(evolution_.getMinusSCEV(b.without_wrap, a.without_wrap));
     return apart && *apart != 0 && static_cast<uint64_t>(std::abs(*apart)) < most_apart * a.bytes;
   }
 
