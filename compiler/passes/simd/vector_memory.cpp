@@ -37,9 +37,7 @@ struct VectorBody::Access {
            static_cast<uint64_t>(shape.stride) % bytes == 0 && stride() <= widest_stride &&
            stride() > count;
   }
-  unsigned stride() const {  // in elements
-    return static_cast<unsigned>(static_cast<uint64_t>(shape.stride) / bytes);
-  }
+  uint64_t stride() const { return static_cast<uint64_t>(shape.stride) / bytes; }  // in elements
   NeighbourIndex index(const LaneShapes& shapes) const {
     return neighbourIndex(pointer, bytes * count, shapes);
   }

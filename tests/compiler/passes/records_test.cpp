@@ -136,5 +136,16 @@ TEST(Records, SomeLanesLoadWholeVectors) {
   EXPECT_TRUE(std::regex_search(text, std::regex("masked\\.load\\.v\\d+f32"))) << text;
 }
 
+// Two elements more than numbers of 32 bits tell.
+TEST(Records, FarFromEachOtherAreGathered) {
+  const std::string text = optimisedText(R"(
+    kernel void far(global const float* in, global float* out) {
+      const size_t g = get_global_id(0);
+      out[g] = in[g * 4294967298UL];
+    })",
+                                         "far", compiler::Vectorising::always);
+  EXPECT_NE(text.find("masked.gather"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace weft::test
