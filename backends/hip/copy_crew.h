@@ -22,8 +22,8 @@ struct HostMove {
   size_t source_pitch;
   size_t width;
   size_t rows;
-  // The destination is read by a device next, and by no processor: it goes by the caches. What lies
-  // in them changed reaches the device at a third of the link's rate.
+  // The destination is read by a device next, and by no processor: it is written past the caches.
+  // What lies in them changed reaches the device at a third to two thirds of the link's rate.
   bool for_device = false;
 
   void run() const noexcept;
