@@ -69,6 +69,9 @@ class Command : public Event, protected port::Operation {
   // For a prefetch, which does nothing rather than waiting for others or taking their memory: the
   // number under which the command it works for announced its writes. 0 for all others.
   virtual uint64_t prefetchesFor() const { return 0; }
+  // Has that command ended? Others may use the bytes since, the host too, and order nothing behind
+  // the prefetch.
+  virtual bool comesTooLate() const { return false; }
   // It may run on whichever device has the bytes already.
   virtual bool runsWhereTheBytesAre() const { return false; }
   // All that the command does is its work, on a stream of the device: nothing of it is done by

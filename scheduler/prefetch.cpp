@@ -19,9 +19,12 @@ namespace {
 
 class PrefetchCommand final : public Command {
  public:
-  PrefetchCommand(Context& context, Device& device, port::MemorySpace space, uint64_t announced,
+  PrefetchCommand(Command& wanting, Device& device, port::MemorySpace space, uint64_t announced,
                   AccessList wanted)
-      : Command(context, device, false), announced_(announced), wanted_(std::move(wanted)) {
+      : Command(wanting.context(), device, false),
+        wanting_(&wanting),
+        announced_(announced),
+        wanted_(std::move(wanted)) {
     setSpace(space);
     for (const Access& access : wanted_) objects_.emplace_back(access.object);
   }
@@ -35,9 +38,14 @@ class PrefetchCommand final : public Command {
  private:
   void accesses(AccessList& list) override { list = wanted_; }
   uint64_t prefetchesFor() const override { return announced_; }
+  bool comesTooLate() const override { return wanting_->done(); }
   std::string what() const override { return "a prefetch"; }
-  void finalize(cl_int) noexcept override { objects_.clear(); }
+  void finalize(cl_int) noexcept override {
+    objects_.clear();
+    wanting_ = nullptr;
+  }
 
+  Ref<Command> wanting_;
   uint64_t announced_;
   AccessList wanted_;
   std::vector<Ref<MemObject>> objects_;
@@ -121,12 +129,11 @@ void Command::prefetch() noexcept {
       for (const Access& access : resolution_->accesses) wanted.add(access, space_, announced);
     }
     if (!wanted.now.empty())
-      make<PrefetchCommand>(context(), *device_, space_, announced, std::move(wanted.now))
-          ->launch();
+      make<PrefetchCommand>(*this, *device_, space_, announced, std::move(wanted.now))->launch();
     // Where there is nothing else to wait for, the command itself is as early.
     if (wanted.later.empty() || unfinishedDependencies() <= wanted.writers.size()) return;
     const auto later =
-        make<PrefetchCommand>(context(), *device_, space_, announced, std::move(wanted.later));
+        make<PrefetchCommand>(*this, *device_, space_, announced, std::move(wanted.later));
     for (const Ref<Event>& writer : wanted.writers) later->after(*writer);
     later->launch();
   } catch (...) {  // it does without

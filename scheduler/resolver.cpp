@@ -107,6 +107,7 @@ Resolver::Admission Resolver::admit() {
 }
 
 bool Resolver::isConvenient(State::Tickets& tickets) {
+  if (command_.comesTooLate()) return false;
   Conflicts conflicts;
   for (const Access& access : command_.resolution_->accesses) {
     addConflicts(access, conflicts);
