@@ -9,8 +9,8 @@ namespace weft::compiler {
 namespace {
 
 constexpr llvm::StringLiteral prefix = "weft.lanes.";
-constexpr std::array<llvm::StringLiteral, 4> names = {"are_neighbours", "are_same", "neighbour",
-                                                      "first"};
+constexpr std::array<llvm::StringLiteral, 6> names = {"are_neighbours", "are_same", "neighbour",
+                                                      "first",          "least",    "greatest"};
 
 bool isQuestion(LaneMark mark) {
   return mark == LaneMark::are_neighbours || mark == LaneMark::are_same;

@@ -15,6 +15,8 @@ enum class LaneMark : uint8_t {
   are_same,        // i1: is it the same in all?
   neighbour,       // the number, where it is known to grow by one
   first,           // the first lane's number: that of all where it is the same
+  least,           // the least number of all lanes, compared as signed, and
+  greatest,        // the greatest: less than the least where no lane runs
 };
 
 llvm::Value* createLaneMark(llvm::IRBuilder<>& builder, LaneMark mark, llvm::Value* number);

@@ -6,6 +6,7 @@
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
+#include <llvm/IR/PatternMatch.h>
 
 namespace weft::compiler {
 namespace {
@@ -51,28 +52,60 @@ bool mayGrow(const Value* number, const LaneShapes& shapes) {
   return false;
 }
 
-bool isDivision(const Instruction& instruction, const LaneShapes& shapes) {
+// By `least` at least, where it is known.
+bool isDivision(const Instruction& instruction, const LaneShapes& shapes, uint64_t least = 1) {
+  const Value* by = instruction.getOperand(instruction.getNumOperands() - 1);
+  auto* constant = llvm::dyn_cast<llvm::ConstantInt>(by);
   switch (instruction.getOpcode()) {
     case Instruction::SDiv:
     case Instruction::UDiv:
-      return uniformDivisor(instruction, shapes);
+      return uniformDivisor(instruction, shapes) && !(constant && constant->getValue().ult(least));
     case Instruction::LShr:
     case Instruction::AShr:
-      return shapes.isUniform(instruction.getOperand(1));
+      return shapes.isUniform(by) &&
+             !(constant && constant->getValue().ult(llvm::Log2_64_Ceil(least)));
     default:
       return false;
   }
 }
 
+bool isRemainder(const Instruction& instruction, const LaneShapes& shapes) {
+  switch (instruction.getOpcode()) {
+    case Instruction::SRem:
+    case Instruction::URem:
+      return uniformDivisor(instruction, shapes);
+    case Instruction::And:
+      return llvm::isa<llvm::Constant>(instruction.getOperand(1));
+    default:
+      return false;
+  }
+}
+
+// Is it a number and what is the same for all lanes, or that number in other bits?
+bool isUniformSum(const Instruction& instruction, const LaneShapes& shapes) {
+  switch (instruction.getOpcode()) {
+    case Instruction::Xor:  // -1 - x
+      return llvm::PatternMatch::match(instruction.getOperand(1), llvm::PatternMatch::m_AllOnes());
+    case Instruction::Add:
+    case Instruction::Sub:
+      return llvm::any_of(instruction.operands(),
+                          [&](const Value* operand) { return shapes.isUniform(operand); });
+    default:
+      return llvm::isa<llvm::SExtInst, llvm::ZExtInst, llvm::TruncInst, llvm::FreezeInst>(
+          instruction);
+  }
+}
+
 // May all that differs between lanes be lost, because it is divided, as the row of a pixel is of
-// its number, or because something else is chosen?
-bool mayStay(const Value* number, const LaneShapes& shapes, unsigned depth = 0) {
+// its number, by `least` or more, or because something else is chosen?
+bool mayStay(const Value* number, const LaneShapes& shapes, uint64_t least = 1,
+             unsigned depth = 0) {
   constexpr unsigned deepest = 10;
   if (shapes.isUniform(number)) return true;
   auto* instruction = llvm::dyn_cast<Instruction>(number);
   if (!instruction || depth > deepest) return false;
-  if (isDivision(*instruction, shapes)) return true;
-  const auto stays = [&](const Value* source) { return mayStay(source, shapes, depth + 1); };
+  if (isDivision(*instruction, shapes, least)) return true;
+  const auto stays = [&](const Value* source) { return mayStay(source, shapes, least, depth + 1); };
   if (llvm::isa<llvm::SelectInst, llvm::MinMaxIntrinsic>(instruction))
     return llvm::any_of(sourcesOf(*instruction), stays);
   return isArithmetic(*instruction) && llvm::all_of(sourcesOf(*instruction), stays);
@@ -238,6 +271,18 @@ NeighbourIndex stridedIndex(Value* pointer, uint64_t bytes, uint64_t count, uint
   return result;
 }
 
+NeighbourIndex sameIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
+  constexpr uint64_t least_divisor = 16;  // or some of a vector's lanes have something else
+  NeighbourIndex result;
+  Value* index = varyingIndex(pointer, bytes, 1, shapes, result.stride);
+  if (!isPromising(index, shapes) || !mayStay(index, shapes, least_divisor) ||
+      mayGrow(index, shapes))
+    return {};
+  goBehindExtension(result, index);
+  result.step = result.stride = 0;
+  return result;
+}
+
 bool mayBeNeighbours(const Value* number, const LaneShapes& shapes) {
   return shapes.isVarying(number) && isMadeOfIds(number, shapes) && !isSkew(number, shapes, 0) &&
          mayGrow(number, shapes);
@@ -245,6 +290,57 @@ bool mayBeNeighbours(const Value* number, const LaneShapes& shapes) {
 
 bool mayBeSame(const Value* number, const LaneShapes& shapes) {
   return shapes.isVarying(number) && isMadeOfIds(number, shapes) && mayStay(number, shapes);
+}
+
+const Value* idBehind(const Value* number, const LaneShapes& shapes) {
+  constexpr int64_t farthest = 4;
+  const LaneShape shape = shapes.of(number);
+  auto* instruction = llvm::dyn_cast<Instruction>(number);
+  if (shape.kind == LaneShape::linear && std::abs(shape.stride) <= farthest) {
+    // Others are sums with it, too.
+    const Value* inner = nullptr;
+    if (instruction && isUniformSum(*instruction, shapes))
+      for (const Value* operand : instruction->operands())
+        if (!shapes.isUniform(operand)) inner = idBehind(operand, shapes);
+    return inner ? inner : number;
+  }
+  if (shape.kind != LaneShape::varying || !instruction) return nullptr;
+  if (isDivision(*instruction, shapes) || isRemainder(*instruction, shapes))
+    return idBehind(instruction->getOperand(0), shapes) ? number : nullptr;
+  if (!isUniformSum(*instruction, shapes) &&
+      !llvm::isa<llvm::SelectInst, llvm::MinMaxIntrinsic>(instruction))
+    return nullptr;
+  const Value* found = nullptr;
+  for (const Value* source : sourcesOf(*instruction)) {
+    if (shapes.isUniform(source)) continue;
+    const Value* id = idBehind(source, shapes);
+    if (!id || (found && id != found)) return nullptr;
+    found = id;
+  }
+  return found;
+}
+
+std::optional<ClampedId> clampedId(const Value* number) {
+  using namespace llvm::PatternMatch;
+  const Value *inner = nullptr, *other = nullptr;
+  const llvm::APInt* constant = nullptr;
+  if (match(number, m_SExt(m_Value(inner))) || match(number, m_NNegZExt(m_Value(inner))))
+    return clampedId(inner);
+  if (match(number, m_Add(m_Value(inner), m_APInt(constant)))) {
+    auto result = clampedId(inner);
+    if (result) {
+      result->limit += constant->getSExtValue();
+      result->offset += constant->getSExtValue();
+    }
+    return result;
+  }
+  if (!match(number, m_SMax(m_Value(inner), m_APInt(constant))) &&
+      !match(number, m_SMin(m_Value(inner), m_APInt(constant))))
+    return std::nullopt;
+  ClampedId result{constant->getSExtValue(), 0};
+  const llvm::APInt* offset = nullptr;
+  if (match(inner, m_Add(m_Value(other), m_APInt(offset)))) result.offset = offset->getSExtValue();
+  return result;
 }
 
 Value* withoutUniformTerms(Value* number, const LaneShapes& shapes,

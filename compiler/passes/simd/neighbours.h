@@ -2,6 +2,8 @@
 // runs: the index is made of ids by arithmetic alone, with a clamp, a mask or a wrap on the way.
 #pragma once
 
+#include <optional>
+
 #include <llvm/IR/Instruction.h>
 
 #include "compiler/passes/simd/lane_shapes.h"
@@ -25,6 +27,10 @@ NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneSh
 NeighbourIndex stridedIndex(llvm::Value* pointer, uint64_t bytes, uint64_t count, uint64_t widest,
                             const LaneShapes& shapes);
 
+// Of lanes that may well all have the same, as the quotients of ids next to each other: a stride of
+// none.
+NeighbourIndex sameIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
+
 // Is it made of ids by arithmetic and choices alone?
 bool isMadeOfIds(const llvm::Value* index, const LaneShapes& shapes);
 
@@ -34,6 +40,17 @@ bool mayBeNeighbours(const llvm::Value* number, const LaneShapes& shapes);
 // Is it chosen, or divided, so that many lanes may have the same: the smaller one of a limit and of
 // what an id makes?
 bool mayBeSame(const llvm::Value* number, const LaneShapes& shapes);
+
+// The id, or the quotient or remainder of one, that is all in a number which differs between lanes,
+// but for choices and uniform sums: lanes that are near each other by it are near by the number.
+// Null: none, or several.
+const llvm::Value* idBehind(const llvm::Value* number, const LaneShapes& shapes);
+
+// An id and a constant, but no less, or no more, than another constant: max(0, id - 5).
+struct ClampedId {
+  int64_t limit, offset;
+};
+std::optional<ClampedId> clampedId(const llvm::Value* number);
 
 // A number without what is added to it that is the same for all lanes, each of which goes to
 // `uniform`: with its sign.

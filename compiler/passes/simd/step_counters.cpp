@@ -1,5 +1,6 @@
 #include "compiler/passes/simd/step_counters.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <llvm/Analysis/InstructionSimplify.h>
@@ -15,6 +16,7 @@
 
 #include "compiler/passes/simd/lane_marks.h"
 #include "compiler/passes/simd/neighbours.h"
+#include "compiler/passes/simd/united_turns.h"
 
 namespace weft::compiler {
 namespace {
@@ -93,14 +95,28 @@ bool mayEndTogether(LaneMark start, const Value* bound, const LaneShapes& shapes
   return shapes.isUniform(bound) || mayBeSame(bound, shapes);
 }
 
-std::optional<End> endOf(const Loop& loop, const Counter& counter, const LaneShapes& shapes) {
+// Is there less between the limits of the window than in the window where it is not cut off? Then
+// lanes rather have the same number than one that grows from lane to lane.
+bool isWiderThanLimits(const Counter& counter, const Value* bound, const Loop& loop,
+                       const LaneShapes& shapes) {
+  const Value* start = startOf(*counter.number, loop);
+  const auto first = clampedId(start), last = clampedId(bound);
+  return first && last && last->limit - first->limit < last->offset - first->offset &&
+         mayBeSame(start, shapes);
+}
+
+// Settles what the lanes' starts may be, too.
+std::optional<End> endOf(const Loop& loop, Counter& counter, const LaneShapes& shapes) {
   BasicBlock* latch = loop.getLoopLatch();
-  if (loop.getExitingBlock() != latch || llvm::getBooleanLoopAttribute(&loop, is_rare))
-    return std::nullopt;
-  if (!loop.isInnermost() && counter.start != LaneMark::are_same) return std::nullopt;
+  if (loop.getExitingBlock() != latch) return std::nullopt;
   auto* test = llvm::dyn_cast<ICmpInst>(
       llvm::cast<llvm::BranchInst>(latch->getTerminator())->getCondition());
   if (!test || !loop.contains(test)) return std::nullopt;
+  if (llvm::any_of(test->operands(), [&](const Value* bound) {
+        return isWiderThanLimits(counter, bound, loop, shapes);
+      }))
+    counter.start = LaneMark::are_same;
+  if (!loop.isInnermost() && counter.start != LaneMark::are_same) return std::nullopt;
   for (const unsigned bound : {0, 1}) {
     Value* value = test->getOperand(bound);
     if (isReached(*test, test->getOperand(1 - bound), counter) && loop.isLoopInvariant(value) &&
@@ -150,10 +166,8 @@ void simplifyUsers(const Value& number) {
   }
 }
 
-struct Counted {
-  Value* start;
+struct Counted : CountedSteps {
   LaneMark likely;  // of the start
-  Value* taken;     // steps, when a turn ends
 };
 
 Counted countApart(const Counter& counter, const Loop& loop) {
@@ -163,15 +177,15 @@ Counted countApart(const Counter& counter, const Loop& loop) {
   llvm::IRBuilder<> builder(&number);
   PHINode* steps = builder.CreatePHI(number.getType(), 2, "steps");
   builder.SetInsertPoint(counter.next);
-  Value* taken = builder.CreateAdd(steps, counter.step);
+  auto* taken = llvm::cast<Instruction>(builder.CreateAdd(steps, counter.step));
   steps->addIncoming(llvm::ConstantInt::get(number.getType(), 0), loop.getLoopPreheader());
   steps->addIncoming(taken, loop.getLoopLatch());
   builder.SetInsertPoint(loop.getHeader(), loop.getHeader()->getFirstInsertionPt());
-  Value* sum = builder.CreateAdd(start, steps);
+  const llvm::WeakVH sum(builder.CreateAdd(start, steps));
   number.replaceAllUsesWith(sum);
   number.eraseFromParent();
   simplifyUsers(*sum);
-  return {start, counter.start, taken};
+  return {{start, counter.step, sum, steps, taken}, counter.start};
 }
 
 // The form of a loop for lanes that begin as neighbours, or at the same number, and take as many
@@ -188,6 +202,8 @@ class Together {
     bound_ = end->bound;
     ends_ = counted;
   }
+
+  llvm::SmallVector<CountedSteps> counted() const { return {starts_.begin(), starts_.end()}; }
 
   void make() {
     if (!test_ || size() > longest_doubled) return;
@@ -283,12 +299,23 @@ bool countStepsApart(llvm::Function& lane, const LaneShapes& shapes) {
   for (Loop* loop : loops.getLoopsInPreorder()) {
     llvm::SmallVector<std::pair<Counter, std::optional<End>>> counters;
     for (PHINode& phi : loop->getHeader()->phis())
-      if (const auto counter = counterOf(phi, *loop, shapes); counter)
-        counters.emplace_back(*counter, endOf(*loop, *counter, shapes));
+      if (auto counter = counterOf(phi, *loop, shapes)) {
+        const auto end = endOf(*loop, *counter, shapes);
+        counters.emplace_back(*counter, end);
+      }
     if (counters.empty()) continue;
+    // What the loop ends by comes first.
+    std::ranges::stable_partition(counters,
+                                  [](const auto& each) { return each.second.has_value(); });
+    const auto& [first, end] = counters.front();
+    const auto turns = end ? nearTurns(*loop, startOf(*first.number, *loop), *first.next,
+                                       *llvm::cast<ICmpInst>(static_cast<Value*>(end->test)),
+                                       end->bound, first.start == LaneMark::are_neighbours, shapes)
+                           : std::nullopt;
     Together together(*loop, loops, tree);
     for (const auto& [counter, end] : counters) together.add(countApart(counter, *loop), end);
-    together.make();
+    if (!llvm::getBooleanLoopAttribute(loop, is_rare)) together.make();
+    if (turns) uniteTurns(*loop, *turns, together.counted());
     return true;
   }
   return false;

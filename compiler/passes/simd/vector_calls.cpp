@@ -33,6 +33,18 @@ void VectorBody::emitCall(llvm::CallBase& call) {
 
 void VectorBody::emitMark(llvm::Instruction& call, LaneMark mark) {
   Value* number = call.getOperand(0);
+  if (mark == LaneMark::least || mark == LaneMark::greatest) {
+    const bool least = mark == LaneMark::least;
+    const unsigned bits = number->getType()->getIntegerBitWidth();
+    Value* all = wide(number);
+    if (mask_)
+      all = builder_.CreateSelect(
+          mask_, all,
+          llvm::ConstantInt::get(all->getType(), least ? llvm::APInt::getSignedMaxValue(bits)
+                                                       : llvm::APInt::getSignedMinValue(bits)));
+    return setScalar(call, least ? builder_.CreateIntMinReduce(all, /*IsSigned=*/true)
+                                 : builder_.CreateIntMaxReduce(all, /*IsSigned=*/true));
+  }
   const bool same = mark == LaneMark::are_same || mark == LaneMark::first;
   const Sequence lanes = sequence(number, same ? 0 : 1);
   const bool asks = mark == LaneMark::are_same || mark == LaneMark::are_neighbours;

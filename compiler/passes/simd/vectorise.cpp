@@ -197,10 +197,7 @@ class RegionVectoriser {
   void loadByRows(std::optional<LaneCode>& code) {
     const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
     if (code->valid() && branchToChosenLoads(*lane_, code->shapes())) again();
-    while (code->valid() && countStepsApart(*lane_, code->shapes())) {
-      has_windows_ = true;
-      again();
-    }
+    while (code->valid() && countStepsApart(*lane_, code->shapes())) again();
     if (code->valid() && isOurs(*code) && restoreExtensions(*lane_, code->shapes())) again();
     if (code->valid() && code->levels().levels().size() > 1 &&
         loadLoopsByRows(*lane_, code->shapes(), code->levels(), machine_, width()))
@@ -237,8 +234,6 @@ class RegionVectoriser {
     result.least_lanes =
         result.shares_rows ? width()
                            : static_cast<unsigned>(std::clamp<double>(pays, width() / 4, width()));
-    // Those of short rows are cut off in many lanes.
-    if (has_windows_) result.least_lanes = width();
   }
 
   void vectorise() {
@@ -394,7 +389,6 @@ class RegionVectoriser {
   Function* lane_ = nullptr;
   SourceVectors source_vectors_ = SourceVectors::unknown;
   bool left_open_ = false;
-  bool has_windows_ = false;  // loops whose steps are counted apart
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/compiler/passes/guarded_buffer.h"
 #include "tests/compiler/passes/kernel_jit.h"
 
 namespace weft::test {
@@ -128,6 +129,60 @@ TEST(Windows, RandomLoops) {
   }
 }
 
+// One work-item for each pixel of three planes in a row, as in a layer of a neural network.
+std::vector<int> layer(const Program& program, const char* kernel, int n, int rows, int h) {
+  constexpr int planes = 3, channels = 2;
+  const auto bytes = [](int numbers) { return static_cast<size_t>(numbers) * sizeof(int); };
+  const int side = 2 * h + 1;
+  const GuardedBuffer in(bytes(channels * rows * n)),
+      weights(bytes(planes * channels * side * side));
+  const auto items = static_cast<size_t>(planes * rows * n);
+  std::vector<int> out(items);
+  program.run(
+      kernel, {1, {items, 1, 1}, {items, 1, 1}, {0, 0, 0}},
+      {Program::buffer(in.begin()), Program::buffer(weights.begin()), Program::buffer(out.data()),
+       Program::value(h), Program::value(n), Program::value(rows)});
+  return out;
+}
+
+TEST(Windows, OfLayers) {
+  const std::string begin = R"((global const int* in, global const int* weights, global int* out,
+                                int h, int n, int rows) {
+      const int g = get_global_id(0), p = g / (n * rows), y = g % (n * rows) / n, x = g % n;
+      const int side = 2 * h + 1;
+      uint sum = p;
+      for (int c = 0; c < 2; ++c))";
+  const std::string source = std::string(builtins) + "kernel void offsets" + begin + R"(
+        for (int j = max(-h, -y); j <= min(h, rows - 1 - y); ++j)
+          for (int i = max(-h, -x); i <= min(h, n - 1 - x); ++i)
+            sum = sum * 3 + in[(c * rows + y + j) * n + x + i] *
+                            weights[((p * 2 + c) * side + j + h) * side + i + h];
+      out[g] = sum;
+    }
+    kernel void pixels)" + begin +
+                             R"(
+        for (int j = max(0, y - h); j < min(rows, y + h + 1); ++j)
+          for (int i = max(0, x - h); i < min(n, x + h + 1); ++i) {
+            const int pixel = in[(c * rows + j) * n + i];
+            if (pixel % 5 == 0) continue;
+            sum = sum * 3 + pixel * weights[((p * 2 + c) * side + j - y + h) * side + i - x + h];
+          }
+      out[g] = sum;
+    })";
+  const Program lanes(source, true, compiler::Vectorising::never);
+  const Program vectors(source, true, compiler::Vectorising::always);
+  for (const char* kernel : {"offsets", "pixels"})
+    for (const auto& [n, rows, h] : {std::array{28, 6, 2},
+                                     {7, 7, 3},
+                                     {5, 40, 4},
+                                     {64, 3, 40},
+                                     {33, 4, 1},
+                                     {1, 9, 2},
+                                     {16, 4, 0}})
+      ASSERT_EQ(layer(vectors, kernel, n, rows, h), layer(lanes, kernel, n, rows, h))
+          << kernel << ": " << n << ", " << rows << ", " << h;
+}
+
 // Numbers whose distance wraps, from which lanes nevertheless count in the same steps.
 TEST(Windows, NearTheEndOfNumbers) {
   const std::string source = std::string(builtins) + R"(
@@ -164,6 +219,40 @@ TEST(Windows, NearTheEndOfNumbers) {
   }
 }
 
+// Windows far wider than what there is, and some at the greatest number.
+TEST(Windows, AsWideAsNumbersGo) {
+  const std::string source = std::string(builtins) + R"(
+    kernel void window(global int* out, int first, int end, int h) {
+      const int x = first + (int)get_global_id(0);
+      uint turns = 0;
+      for (int i = max(first, x - h); i <= min(end, x + h); ++i) turns = turns * 3 + (i & 7);
+      out[get_global_id(0)] = turns;
+    }
+    kernel void offsets(global int* out, int first, int end, int h) {
+      const int x = first + (int)get_global_id(0);
+      uint turns = 0;
+      for (int i = max(-h, first - x); i <= min(h, end - x); ++i) turns = turns * 3 + (i & 7);
+      out[get_global_id(0)] = turns;
+    })";
+  const Program program(source, true, compiler::Vectorising::always);
+  for (const auto& [first, end, h] : {std::array{0, 300, INT32_MAX - width},
+                                      {INT32_MAX - 100, INT32_MAX - 1, 9},
+                                      {-40, 40, INT32_MAX - width}})
+    for (const bool offsets : {false, true}) {
+      std::vector<uint32_t> out(width);
+      program.run(offsets ? "offsets" : "window", {1, {width, 1, 1}, {width, 1, 1}, {0, 0, 0}},
+                  {Program::buffer(out.data()), Program::value(first), Program::value(end),
+                   Program::value(h)});
+      for (int x = 0; x < width; ++x) {
+        const int64_t at = int64_t{first} + x, from = std::max<int64_t>(first, at - h);
+        uint32_t turns = 0;
+        for (int64_t i = from; i <= std::min<int64_t>(end, at + h); ++i)
+          turns = turns * 3 + (static_cast<uint64_t>(offsets ? i - at : i) & 7);
+        ASSERT_EQ(out[static_cast<size_t>(x)], turns) << first << ", " << h << ", " << x;
+      }
+    }
+}
+
 std::string filterText(const std::string& loops) {
   return optimisedText(std::string(builtins) + R"(
     kernel void filter(global const float* in, global float* out, constant float* weights, int w,
@@ -195,6 +284,18 @@ TEST(Windows, OfOffsetsHaveAFormForTheMiddle) {
       for (int i = max(-h, -x); i <= min(h, w - 1 - x); ++i)
         sum += in[y * w + x + i] * weights[i + h];
       out[y * w + x] = sum;)");
+}
+
+// Lanes whose window is cut off take the turns of all, masked.
+TEST(Windows, AreNotGatheredWhereTheyAreCutOff) {
+  const std::string text = filterText(R"(
+      const int x = get_global_id(0), y = get_global_id(1);
+      for (int j = max(0, y - h); j <= min(rows - 1, y + h); ++j)
+        for (int i = max(0, x - h); i <= min(w - 1, x + h); ++i)
+          sum += in[j * w + i] * weights[(j - y + h) * (2 * h + 1) + i - x + h];
+      out[y * w + x] = sum;)");
+  EXPECT_NE(text.find("masked.load"), std::string::npos) << text;
+  EXPECT_EQ(text.find("masked.gather"), std::string::npos) << text;
 }
 
 // Lanes are of one row of the image but where it ends: a turn tests that, and loads one weight.
