@@ -81,7 +81,8 @@ bool isTestedNumber(const Instruction& access, const LaneShapes& shapes) {
 bool isTestedBefore(const Instruction& load, const LaneShapes& shapes, const llvm::Loop& loop) {
   auto* pointer = const_cast<llvm::Value*>(llvm::getLoadStorePointerOperand(&load));
   const uint64_t bytes = load.getDataLayout().getTypeStoreSize(load.getType()).getFixedValue();
-  const NeighbourIndex found = neighbourIndex(pointer, bytes, shapes);
+  NeighbourIndex found = sameIndex(pointer, bytes, shapes);
+  if (!found.index) found = neighbourIndex(pointer, bytes, shapes);
   llvm::SmallVector<UniformTerm> uniform;
   return found.index && loop.isLoopInvariant(withoutUniformTerms(found.index, shapes, uniform));
 }

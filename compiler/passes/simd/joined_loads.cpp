@@ -193,8 +193,9 @@ bool isApart(const LoadInst& load, const LaneShapes& shapes) {
     case AccessForm::scattered:
       return true;
     case AccessForm::tested: {
-      const NeighbourIndex index =
-          neighbourIndex(const_cast<Value*>(load.getPointerOperand()), bytesOf(load), shapes);
+      auto* pointer = const_cast<Value*>(load.getPointerOperand());
+      if (sameIndex(pointer, bytesOf(load), shapes).index) return false;
+      const NeighbourIndex index = neighbourIndex(pointer, bytesOf(load), shapes);
       return !index.index || (!index.is_linear && isProduct(index.index, shapes));
     }
     default:

@@ -134,6 +134,7 @@ class VectorBody {
   struct Access;
   Access describe(llvm::Instruction& access, Value* pointer, llvm::Type* type);
   Parts loadBlock(const Access& access, Value* first, llvm::Instruction& from);
+  Parts loadSame(const Access& access, const NeighbourIndex& index, llvm::Instruction& from);
   bool mayReadMore(const Access& access) const;
   Value* loadInPage(llvm::Type* type, Value* first, const Access& access, Value* mask,
                     const llvm::Instruction& from);

@@ -75,7 +75,10 @@ void VectorBody::emitLoad(llvm::LoadInst& load) {
   const bool in_steps = !mask_ || access.bytes >= least_masked;
   if (access.strided() && in_steps)
     return setParts(load, loadStrided(access, access.stride(), scalar(access.pointer), load));
-  NeighbourIndex index = access.index(shapes_);
+  NeighbourIndex index;
+  if (access.count == 1) index = sameIndex(access.pointer, access.bytes, shapes_);
+  if (index.index) return setParts(load, loadSame(access, index, load));
+  index = access.index(shapes_);
   if (!index.index && in_steps)
     index = stridedIndex(access.pointer, access.bytes, access.count, widest_stride, shapes_);
   const bool in_block = index.stride == 1 || index.stride == access.count;
@@ -120,6 +123,18 @@ VectorBody::Parts VectorBody::loadBlock(const Access& access, Value* first, Inst
            : builder_.CreateAlignedLoad(type, first, access.alignment);
   describeAccess(all, from);
   return deinterleave(all, access.count);
+}
+
+// One element for all lanes, where they turn out to have the same place. Where none runs there may
+// be nothing.
+VectorBody::Parts VectorBody::loadSame(const Access& access, const NeighbourIndex& index,
+                                       Instruction& from) {
+  const auto once = [&](Value* place) -> Parts {
+    Value* const all = builder_.CreateAlignedLoad(access.element, place, access.alignment);
+    describeAccess(all, from);
+    return {builder_.CreateVectorSplat(options_.width, all)};
+  };
+  return eitherWay(access, index, once, [&] { return gather(access, from); });
 }
 
 // Where nobody knows what lies beside it.
@@ -376,6 +391,7 @@ VectorBody::Parts VectorBody::eitherWay(const Access& access, const NeighbourInd
     const Sequence lanes = sequence(index.index, static_cast<int64_t>(index.step));
     first = lanes.first;
     neighbours = builder_.CreateAnd(lanes.follow, fitsExtended(index, first));
+    if (index.step == 0 && mask_) neighbours = builder_.CreateAnd(neighbours, anyOf(mask_));
   }
   BasicBlock *near = newBlock("near"), *far = newBlock("far"), *after = newBlock("accessed");
   builder_.CreateCondBr(neighbours, near, far);

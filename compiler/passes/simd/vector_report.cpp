@@ -116,6 +116,7 @@ AccessForm accessForm(const Instruction& access, const LaneShapes& shapes, bool 
     const auto size = static_cast<uint64_t>(bytes);
     const bool may_be_vector =
         neighbourIndex(pointer, size * parts, shapes).index ||
+        (is_load && parts == 1 && sameIndex(pointer, size, shapes).index) ||
         (in_steps && stridedIndex(pointer, size, parts, widest_stride, shapes).index);
     return may_be_vector ? AccessForm::tested : AccessForm::scattered;
   }

@@ -13,6 +13,7 @@
 
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/pixel_calls.h"
+#include "compiler/passes/simd/address_sums.h"
 #include "compiler/passes/simd/bounds.h"
 #include "compiler/passes/simd/chosen_loads.h"
 #include "compiler/passes/simd/control_levels.h"
@@ -197,6 +198,7 @@ class RegionVectoriser {
   void loadByRows(std::optional<LaneCode>& code) {
     const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
     if (code->valid() && branchToChosenLoads(*lane_, code->shapes())) again();
+    while (code->valid() && addIndicesFirst(*lane_, code->shapes())) again();
     while (code->valid() && countStepsApart(*lane_, code->shapes())) again();
     if (code->valid() && isOurs(*code) && restoreExtensions(*lane_, code->shapes())) again();
     if (code->valid() && code->levels().levels().size() > 1 &&
