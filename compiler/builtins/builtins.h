@@ -39,6 +39,10 @@ llvm::Error linkBuiltins(llvm::Module& module, LateMath late = LateMath::left,
 // math symbols stay undefined.
 llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine);
 
+// The sine and the cosine of one number become functions that share what they compute, once both
+// are inlined. Before lanes become vectors, so that all forms of a lane do the same.
+void pairSinesAndCosines(llvm::Module& module, const llvm::TargetMachine& machine);
+
 // Links the library's own math functions that were calls until then, of scalars and vectors: of
 // declarations that passes treat like SLEEF's. Short ones are to be inlined. True if there are any.
 llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachine& machine);

@@ -8,9 +8,12 @@
 
 #include <numeric>
 
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/VFABIDemangler.h>
@@ -106,6 +109,12 @@ class MathLowering {
         lowerCall(*llvm::cast<llvm::CallInst>(user), name, scalar);
     }
     marker.eraseFromParent();
+  }
+
+  // For calls of a late form: that of another name.
+  Function* otherForm(const Function& form, const MathName& name) {
+    late_ = &late_math_prefix;
+    return lateForm(form, name);
   }
 
   // A function of the library's own that is called by its name.
@@ -255,7 +264,52 @@ void lowerMath(llvm::Module& module, const llvm::TargetMachine& machine, bool ow
   for (Function* marker : markers) lowering.lower(*marker, *parseMathName(marker->getName()));
 }
 
+// Of one number, in one block.
+struct SineAndCosine {
+  llvm::SmallVector<llvm::CallInst*, 1> sines, cosines;
+};
+
+// The late form that is called, also through functions that do nothing else.
+Function* calledForm(const llvm::Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  Function* callee = call && call->arg_size() == 1 ? call->getCalledFunction() : nullptr;
+  while (callee && !callee->isDeclaration()) {
+    auto* inner = llvm::dyn_cast<llvm::CallInst>(&callee->getEntryBlock().front());
+    const auto* end = inner ? llvm::dyn_cast<llvm::ReturnInst>(inner->getNextNode()) : nullptr;
+    const bool passes_on = end && end->getReturnValue() == inner && inner->arg_size() == 1 &&
+                           inner->getArgOperand(0) == callee->getArg(0) &&
+                           inner->getFunctionType() == callee->getFunctionType();
+    callee = passes_on ? inner->getCalledFunction() : nullptr;
+  }
+  return callee && callee->getName().starts_with(late_math_prefix) ? callee : nullptr;
+}
+
 }  // namespace
+
+void pairSinesAndCosines(llvm::Module& module, const llvm::TargetMachine& machine) {
+  llvm::MapVector<std::pair<Value*, llvm::BasicBlock*>, SineAndCosine> found;
+  for (Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      const Function* form = calledForm(instruction);
+      const StringRef name = form ? form->getName().drop_front(late_math_prefix.size()) : "";
+      const bool is_sine = name.starts_with("sin_");
+      if (!is_sine && !name.starts_with("cos_")) continue;
+      SineAndCosine& both = found[{instruction.getOperand(0), instruction.getParent()}];
+      (is_sine ? both.sines : both.cosines).push_back(llvm::cast<llvm::CallInst>(&instruction));
+    }
+  found.remove_if(
+      [](const auto& entry) { return entry.second.sines.empty() || entry.second.cosines.empty(); });
+  if (found.empty()) return;
+  MathLowering lowering(module, machine, true);
+  for (auto& [of, both] : found)
+    for (llvm::CallInst* call : llvm::concat<llvm::CallInst*>(both.sines, both.cosines)) {
+      const Function& form = *calledForm(*call);
+      const std::string paired =
+          ("paired_" + form.getName().drop_front(late_math_prefix.size())).str();
+      call->setCalledFunction(lowering.otherForm(form, *parseFunctionAndType(paired)));
+      call->setCallingConv(llvm::CallingConv::C);
+    }
+}
 
 bool hasFasterMath(const llvm::TargetMachine& machine) {
   const auto isas = selectIsas(machine);

@@ -72,6 +72,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   nameBlockKernels(module);
   allowEstimates(module);
   simplify(module, machine->get());
+  pairSinesAndCosines(module, **machine);
   allowEstimates(module);
   forgetBlockFunctions(module);
   markLocalAtomics(module);

@@ -1,9 +1,11 @@
-// Functions of float that targets with fused multiply-add take from here rather than from SLEEF, in
-// place of every __weft_sleef_<function>_<accuracy>_<type>, and the same in every width:
+// Functions of float, and some of double, that targets with fused multiply-add take from here rather
+// than from SLEEF, in place of every __weft_sleef_<function>_<accuracy>_<type>, and the same in every width:
 // - __weft_inline_<function>_<type>, in straight lines, which vectors of lanes make their own;
 // - __weft_late_<function>_<type>, with a branch for rare arguments: these stay calls, of a vector's
 //   form where lanes become vectors, until all else is optimised, and are inlined then.
-// exp errs by at most 1.01 ULP, log by 1.00 (the specification allows 3), sin and cos by 1.9 (4).
+// exp errs by at most 1.01 ULP, log by 1.00 (the specification allows 3), sin and cos by 1.9 (4), of
+// one number together by 2.0. Of double sin and cos err by at most 1.8 ULP, together by 2.4, and tan
+// by 3.2 (5).
 #include "sleef.def"
 
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
@@ -168,3 +170,143 @@ WIDTHS(DEFINE_REDUCED, )
     return large ? __weft_sleef_cos_u35_float##n(x) : y;                                          \
   }
 WIDTHS(DEFINE_SIN_COS, )
+
+// The sine and the cosine of one number, which share nearly all: x = n pi / 2 + r, and n tells which
+// of the two of r either is, and its sign. The polynomials are for |r| <= pi/4.
+#define HALF_PI_1 0x1.921fb4p+0f
+#define HALF_PI_2 0x1.4442dp-24f
+#define HALF_PI_3 0x1.846988p-48f
+#define DEFINE_PAIRED(n, V, unused)                                                               \
+  INLINE OVERLOAD float##n paired(float##n x, uint##n quarters) {                                 \
+    const float##n turned = FMA(x, (float##n)(0x1.45f306p-1f), (float##n)(ROUNDER));              \
+    const float##n times = turned - (float##n)(ROUNDER);                                          \
+    float##n r = FMA(times, (float##n)(-HALF_PI_1), x);                                           \
+    r = FMA(times, (float##n)(-HALF_PI_2), r);                                                    \
+    r = FMA(times, (float##n)(-HALF_PI_3), r);                                                    \
+    const float##n square = r * r;                                                                \
+    float##n sine = FMA(square, (float##n)(-0x1.994062p-13f), (float##n)(0x1.11073p-7f));         \
+    sine = FMA(sine, square, (float##n)(-0x1.555546p-3f));                                        \
+    sine = r * FMA(sine, square, (float##n)(1.0f));                                               \
+    float##n cosine = FMA(square, (float##n)(0x1.99e86ap-16f), (float##n)(-0x1.6c0c28p-10f));     \
+    cosine = FMA(cosine, square, (float##n)(0x1.55554ap-5f));                                     \
+    cosine = FMA(cosine, square, (float##n)(-0.5f));                                              \
+    cosine = FMA(cosine, square, (float##n)(1.0f));                                               \
+    const uint##n quarter = AS(uint##n, turned) + quarters;                                       \
+    const float##n y = AS(int##n, quarter << 31) ? cosine : sine;                                 \
+    return AS(float##n, AS(uint##n, y) ^ (quarter << 30 & (uint##n)(SIGN_BIT)));                  \
+  }                                                                                               \
+  LATE float##n __weft_late_paired_sin_float##n(float##n x) {                                     \
+    const float##n y = paired(x, (uint##n)(0));                                                   \
+    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
+    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
+    return large ? __weft_sleef_sin_u35_float##n(x) : y;                                          \
+  }                                                                                               \
+  LATE float##n __weft_late_paired_cos_float##n(float##n x) {                                     \
+    const float##n y = paired(x, (uint##n)(1));                                                   \
+    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
+    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
+    return large ? __weft_sleef_cos_u35_float##n(x) : y;                                          \
+  }
+WIDTHS(DEFINE_PAIRED, )
+
+// The same of double, and the tangent, which is the quotient of the two.
+#define PI_HIGH 0x1.921fb54442d18p+1
+#define PI_MIDDLE 0x1.1a62633145c06p-53
+#define PI_LOW 0x1.c1cd129024e08p-106
+#define DOUBLE_ROUNDER 0x1.8p52
+#define DOUBLE_SIGN_BIT 0x8000000000000000ul
+#define LARGEST_REDUCED_DOUBLE 0x1p27
+
+#define DEFINE_DOUBLE_PARTS(n, V, unused)                                                         \
+  INLINE OVERLOAD double##n without_pi(double##n x, double##n times, double part) {               \
+    double##n r = FMA(times, (double##n)(-PI_HIGH * part), x);                                    \
+    r = FMA(times, (double##n)(-PI_MIDDLE * part), r);                                            \
+    return FMA(times, (double##n)(-PI_LOW * part), r);                                            \
+  }                                                                                               \
+  INLINE OVERLOAD double##n sine_of(double##n r) {                                                \
+    const double##n square = r * r;                                                               \
+    double##n p = FMA(square, (double##n)(0x1.88294dce85490p-49), (double##n)(-0x1.ae431a8163f5bp-41)); \
+    p = FMA(p, square, (double##n)(0x1.6123cb1d6a8c4p-33));                                       \
+    p = FMA(p, square, (double##n)(-0x1.ae6454cb2a555p-26));                                      \
+    p = FMA(p, square, (double##n)(0x1.71de3a528767fp-19));                                       \
+    p = FMA(p, square, (double##n)(-0x1.a01a01a0148afp-13));                                      \
+    p = FMA(p, square, (double##n)(0x1.11111111110c1p-7));                                        \
+    p = FMA(p, square, (double##n)(-0x1.5555555555555p-3));                                       \
+    return FMA(square, p * r, r);                                                                 \
+  }                                                                                               \
+  /* Never beyond 1, with the sign of r unless `turned` says otherwise. */                        \
+  INLINE OVERLOAD double##n signed_sine_of(double##n r, ulong##n turned) {                        \
+    const double##n size = ABS(sine_of(r)), one = (double##n)(1.0);                               \
+    const ulong##n sign = (AS(ulong##n, r) ^ turned) & (ulong##n)(DOUBLE_SIGN_BIT);               \
+    return AS(double##n, AS(ulong##n, one < size ? one : size) | sign);                           \
+  }                                                                                               \
+  INLINE OVERLOAD double##n quarters_of(double##n x) {                                            \
+    return FMA(x, (double##n)(0x1.45f306dc9c883p-1), (double##n)(DOUBLE_ROUNDER));                \
+  }                                                                                               \
+  /* For |r| <= pi/4, both. */                                                                    \
+  INLINE OVERLOAD double##n short_sine_of(double##n r, double##n square) {                        \
+    double##n p = FMA(square, (double##n)(0x1.5d8c289a0e58bp-33), (double##n)(-0x1.ae5e4e48e14fep-26)); \
+    p = FMA(p, square, (double##n)(0x1.71de35589a75dp-19));                                       \
+    p = FMA(p, square, (double##n)(-0x1.a01a019becf57p-13));                                      \
+    p = FMA(p, square, (double##n)(0x1.111111110f74dp-7));                                        \
+    p = FMA(p, square, (double##n)(-0x1.5555555555548p-3));                                       \
+    return r * FMA(p, square, (double##n)(1.0));                                                  \
+  }                                                                                               \
+  INLINE OVERLOAD double##n short_cosine_of(double##n square) {                                   \
+    double##n p = FMA(square, (double##n)(-0x1.8fa0885ef5487p-37), (double##n)(0x1.1ee9d0035d4cap-29)); \
+    p = FMA(p, square, (double##n)(-0x1.27e4f7dfb3df9p-22));                                      \
+    p = FMA(p, square, (double##n)(0x1.a01a019c755b4p-16));                                       \
+    p = FMA(p, square, (double##n)(-0x1.6c16c16c14efcp-10));                                      \
+    p = FMA(p, square, (double##n)(0x1.555555555554ap-5));                                        \
+    p = FMA(p, square, (double##n)(-0.5));                                                        \
+    return FMA(p, square, (double##n)(1.0));                                                      \
+  }                                                                                               \
+  INLINE OVERLOAD double##n paired(double##n x, ulong##n quarters) {                              \
+    const double##n turned = quarters_of(x);                                                      \
+    const double##n r = without_pi(x, turned - (double##n)(DOUBLE_ROUNDER), 0.5);                 \
+    const double##n square = r * r;                                                               \
+    const double##n sine = short_sine_of(r, square), cosine = short_cosine_of(square);            \
+    const ulong##n quarter = AS(ulong##n, turned) + quarters;                                     \
+    const double##n y = AS(long##n, quarter << 63) ? cosine : sine;                               \
+    return AS(double##n, AS(ulong##n, y) ^ (quarter << 62 & (ulong##n)(DOUBLE_SIGN_BIT)));        \
+  }
+WIDTHS(DEFINE_DOUBLE_PARTS, )
+
+#define RETURN_DOUBLE(n, function, x, y)                                                          \
+  const long##n large = ABS(x) > (double##n)(LARGEST_REDUCED_DOUBLE);                             \
+  if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                         \
+  return large ? __weft_sleef_##function##_u35_double##n(x) : y;
+
+#define DEFINE_DOUBLE_SIN_COS(n, V, unused)                                                       \
+  LATE double##n __weft_late_sin_double##n(double##n x) {                                         \
+    const double##n turned = FMA(x, (double##n)(0x1.45f306dc9c883p-2), (double##n)(DOUBLE_ROUNDER)); \
+    const double##n r = without_pi(x, turned - (double##n)(DOUBLE_ROUNDER), 1.0);                 \
+    const double##n y = signed_sine_of(r, AS(ulong##n, turned) << 63);                            \
+    RETURN_DOUBLE(n, sin, x, y)                                                                   \
+  }                                                                                               \
+  LATE double##n __weft_late_cos_double##n(double##n x) {                                         \
+    const double##n turned =                                                                      \
+        FMA(x, (double##n)(0x1.45f306dc9c883p-2), (double##n)(-0.5)) + (double##n)(DOUBLE_ROUNDER); \
+    const double##n r =                                                                           \
+        without_pi(x, turned - (double##n)(DOUBLE_ROUNDER) + (double##n)(0.5), 1.0);              \
+    const double##n y = signed_sine_of(r, ~AS(ulong##n, turned) << 63);                           \
+    RETURN_DOUBLE(n, cos, x, y)                                                                   \
+  }                                                                                               \
+  LATE double##n __weft_late_paired_sin_double##n(double##n x) {                                  \
+    const double##n y = paired(x, (ulong##n)(0));                                                 \
+    RETURN_DOUBLE(n, sin, x, y)                                                                   \
+  }                                                                                               \
+  LATE double##n __weft_late_paired_cos_double##n(double##n x) {                                  \
+    const double##n y = paired(x, (ulong##n)(1));                                                 \
+    RETURN_DOUBLE(n, cos, x, y)                                                                   \
+  }                                                                                               \
+  LATE double##n __weft_late_tan_double##n(double##n x) {                                         \
+    const double##n turned = quarters_of(x);                                                      \
+    const double##n r = without_pi(x, turned - (double##n)(DOUBLE_ROUNDER), 0.5);                 \
+    const double##n square = r * r;                                                               \
+    const double##n sine = short_sine_of(r, square), cosine = short_cosine_of(square);            \
+    const long##n odd = AS(long##n, AS(ulong##n, turned) << 63);                                  \
+    const double##n y = (odd ? -cosine : sine) / (odd ? sine : cosine);                           \
+    RETURN_DOUBLE(n, tan, x, y)                                                                   \
+  }
+WIDTHS(DEFINE_DOUBLE_SIN_COS, )
