@@ -15,14 +15,39 @@ OVERLOAD uint get_enqueued_num_sub_groups(void) {
 OVERLOAD uint get_sub_group_id(void) { return (uint)get_local_linear_id() / __weft_sub_group_width(); }
 OVERLOAD uint get_sub_group_local_id(void) { return self().lane; }
 
-// Of all lanes, which the program promises to be there.
+// Do all sub-groups have as many lanes as they may? Then all lanes take the same turns of a loop.
+INLINE bool all_are_full(void) { return group_items() % __weft_sub_group_width() == 0; }
+
+// Of all lanes, which the program promises to be there. Each does for itself what all lanes of a
+// sub-group do: where those are a vector, what one has offered goes to all of it at once.
 #define DEFINE_UNIFORM(T, name, identity)                                                  \
+  INLINE T fold_all_##name##_##T(Member m) {                                               \
+    T result = TAKE(T, 0, m);                                                              \
+    if (all_are_full()) {                                                                  \
+      for (uint i = 1; i < __weft_sub_group_width(); ++i)                                  \
+        result = COMBINE_##name(result, TAKE(T, i, m));                                    \
+    } else {                                                                               \
+      for (uint i = 1; i < m.members; ++i)                                                 \
+        result = COMBINE_##name(result, TAKE(T, i, m));                                    \
+    }                                                                                      \
+    return result;                                                                         \
+  }                                                                                        \
+  INLINE T fold_some_##name##_##T(T result, uint end, Member m) {                          \
+    if (all_are_full()) {                                                                  \
+      for (uint i = 1; i < __weft_sub_group_width(); ++i) {                                \
+        const T next = COMBINE_##name(result, TAKE(T, i, m));                              \
+        result = i < end ? next : result;                                                  \
+      }                                                                                    \
+    } else {                                                                               \
+      for (uint i = 1; i < end; ++i) result = COMBINE_##name(result, TAKE(T, i, m));       \
+    }                                                                                      \
+    return result;                                                                         \
+  }                                                                                        \
   OVERLOAD T sub_group_reduce_##name(T x) {                                                \
     const Member m = self();                                                               \
     OFFER(T, x, m);                                                                        \
     meet();                                                                                \
-    T result = TAKE(T, 0, m);                                                              \
-    for (uint i = 1; i < m.members; ++i) result = COMBINE_##name(result, TAKE(T, i, m));   \
+    const T result = fold_all_##name##_##T(m);                                             \
     meet();                                                                                \
     return result;                                                                         \
   }                                                                                        \
@@ -30,8 +55,7 @@ OVERLOAD uint get_sub_group_local_id(void) { return self().lane; }
     const Member m = self();                                                               \
     OFFER(T, x, m);                                                                        \
     meet();                                                                                \
-    T result = TAKE(T, 0, m);                                                              \
-    for (uint i = 1; i <= m.lane; ++i) result = COMBINE_##name(result, TAKE(T, i, m));     \
+    const T result = fold_some_##name##_##T(TAKE(T, 0, m), m.lane + 1, m);                 \
     meet();                                                                                \
     return result;                                                                         \
   }                                                                                        \
@@ -39,8 +63,8 @@ OVERLOAD uint get_sub_group_local_id(void) { return self().lane; }
     const Member m = self();                                                               \
     OFFER(T, x, m);                                                                        \
     meet();                                                                                \
-    T result = m.lane ? TAKE(T, 0, m) : (T)(identity);                                     \
-    for (uint i = 1; i < m.lane; ++i) result = COMBINE_##name(result, TAKE(T, i, m));      \
+    const T result =                                                                       \
+        fold_some_##name##_##T(m.lane ? TAKE(T, 0, m) : (T)(identity), m.lane, m);         \
     meet();                                                                                \
     return result;                                                                         \
   }

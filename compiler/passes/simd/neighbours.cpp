@@ -30,28 +30,6 @@ llvm::iterator_range<const llvm::Use*> sourcesOf(const Instruction& instruction)
   return instruction.operands();
 }
 
-// Is one of the ids that the number is made of, where nothing else is chosen, added to it, so that
-// it grows by one from lane to lane? What is divided stays the same for some lanes.
-bool mayGrow(const Value* number, const LaneShapes& shapes) {
-  llvm::SmallPtrSet<const Value*, longest_arithmetic> seen{number};
-  llvm::SmallVector<std::pair<const Value*, int64_t>> open{{number, 1}};
-  while (!open.empty()) {
-    const auto [value, sign] = open.pop_back_val();
-    const LaneShape shape = shapes.of(value);
-    if (shape.kind == LaneShape::linear && shape.stride * sign == 1) return true;
-    auto* instruction = llvm::dyn_cast<Instruction>(value);
-    if (shape.kind != LaneShape::varying || !instruction) continue;
-    const auto opcode = instruction->getOpcode();
-    if (opcode == Instruction::SDiv || opcode == Instruction::UDiv || instruction->isShift())
-      continue;
-    for (const llvm::Use& source : sourcesOf(*instruction))
-      if (source->getType()->isIntegerTy() && seen.insert(source).second)
-        open.push_back(
-            {source, opcode == Instruction::Sub && source.getOperandNo() == 1 ? -sign : sign});
-  }
-  return false;
-}
-
 // By `least` at least, where it is known.
 bool isDivision(const Instruction& instruction, const LaneShapes& shapes, uint64_t least = 1) {
   const Value* by = instruction.getOperand(instruction.getNumOperands() - 1);
@@ -64,9 +42,35 @@ bool isDivision(const Instruction& instruction, const LaneShapes& shapes, uint64
     case Instruction::AShr:
       return shapes.isUniform(by) &&
              !(constant && constant->getValue().ult(llvm::Log2_64_Ceil(least)));
+    case Instruction::And:  // down to a multiple
+      return constant && constant->getValue().isShiftedMask() &&
+             constant->getValue().countr_zero() >= std::max(1u, llvm::Log2_64_Ceil(least));
     default:
       return false;
   }
+}
+
+// Is one of the ids that the number is made of, where nothing else is chosen, added to it, so that
+// it grows by one from lane to lane? What is divided stays the same for some lanes.
+bool mayGrow(const Value* number, const LaneShapes& shapes) {
+  llvm::SmallPtrSet<const Value*, longest_arithmetic> seen{number};
+  llvm::SmallVector<std::pair<const Value*, int64_t>> open{{number, 1}};
+  while (!open.empty()) {
+    const auto [value, sign] = open.pop_back_val();
+    const LaneShape shape = shapes.of(value);
+    if (shape.kind == LaneShape::linear && shape.stride * sign == 1) return true;
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (shape.kind != LaneShape::varying || !instruction) continue;
+    const auto opcode = instruction->getOpcode();
+    if (opcode == Instruction::SDiv || opcode == Instruction::UDiv || instruction->isShift() ||
+        isDivision(*instruction, shapes))
+      continue;
+    for (const llvm::Use& source : sourcesOf(*instruction))
+      if (source->getType()->isIntegerTy() && seen.insert(source).second)
+        open.push_back(
+            {source, opcode == Instruction::Sub && source.getOperandNo() == 1 ? -sign : sign});
+  }
+  return false;
 }
 
 bool isRemainder(const Instruction& instruction, const LaneShapes& shapes) {
@@ -347,7 +351,7 @@ Value* withoutUniformTerms(Value* number, const LaneShapes& shapes,
                            llvm::SmallVectorImpl<UniformTerm>& uniform) {
   while (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(number)) {
     const bool subtracts = sum->getOpcode() == Instruction::Sub;
-    if (!subtracts && sum->getOpcode() != Instruction::Add) break;
+    if (!subtracts && sum->getOpcode() != Instruction::Add && !isDisjointOr(*sum)) break;
     Value *left = sum->getOperand(0), *right = sum->getOperand(1);
     if (!subtracts && shapes.isUniform(left)) std::swap(left, right);
     if (!shapes.isUniform(right)) break;
