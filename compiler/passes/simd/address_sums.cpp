@@ -5,6 +5,8 @@
 #include <llvm/IR/Operator.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "compiler/passes/simd/neighbours.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -56,9 +58,14 @@ bool addIndicesFirst(llvm::Function& lane, const LaneShapes& shapes) {
   for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&lane))
     for (llvm::Instruction& instruction : *block) {
       GetElementPtrInst* const address = elementAddress(&instruction);
-      if (!address || shapes.isUniform(address->getOperand(1))) continue;
+      if (!address || shapes.isUniform(address)) continue;
       const auto steps = stepsBack(*address, shapes);
-      if (steps.empty()) continue;
+      if (steps.empty() || !isMadeOfIds(steps.back()->getOperand(1), shapes)) continue;
+      // A step of the same for all lanes leaves the one index as it is, but for its unit.
+      const bool is_same = shapes.isUniform(address->getOperand(1));
+      if (is_same ? address->getSourceElementType() == steps.back()->getSourceElementType()
+                  : !isMadeOfIds(address->getOperand(1), shapes))
+        continue;
       llvm::IRBuilder<> builder(address);
       const uint64_t bytes = address->getDataLayout()
                                  .getTypeAllocSize(address->getSourceElementType())

@@ -32,28 +32,6 @@ enum AddressSpace : unsigned { private_space = 0, generic_space = 4 };
 // Elements. Pairs, each gathered as one number, gain little, and processors gather slowly.
 constexpr size_t shortest = 4;
 
-// Is the number an id times one that only the program knows, and what is added to it? Then lanes
-// are neighbours only where that is one.
-bool isProduct(const Value* number, const LaneShapes& shapes) {
-  while (auto* instruction = llvm::dyn_cast<Instruction>(number)) {
-    const bool is_sum = instruction->getOpcode() == Instruction::Add ||
-                        instruction->getOpcode() == Instruction::Sub;
-    const bool is_scaled = instruction->getOpcode() == Instruction::Mul ||
-                           instruction->getOpcode() == Instruction::Shl;
-    if (!is_sum && !is_scaled && !llvm::isa<llvm::CastInst>(instruction)) return false;
-    const Value* next = nullptr;
-    for (const Value* operand : instruction->operands()) {
-      if (shapes.isUniform(operand)) continue;
-      if (next) return false;
-      next = operand;
-    }
-    if (!next) return false;
-    if (is_scaled) return true;
-    number = next;
-  }
-  return false;
-}
-
 // Memory that no private variable is in.
 bool isOutside(const Value& pointer) {
   const unsigned space = pointer.getType()->getPointerAddressSpace();
@@ -195,8 +173,8 @@ bool isApart(const LoadInst& load, const LaneShapes& shapes) {
     case AccessForm::tested: {
       auto* pointer = const_cast<Value*>(load.getPointerOperand());
       if (sameIndex(pointer, bytesOf(load), shapes).index) return false;
-      const NeighbourIndex index = neighbourIndex(pointer, bytesOf(load), shapes);
-      return !index.index || (!index.is_linear && isProduct(index.index, shapes));
+      return !neighbourIndex(pointer, bytesOf(load), shapes).index ||
+             isOfRows(pointer, bytesOf(load), shapes);
     }
     default:
       return false;

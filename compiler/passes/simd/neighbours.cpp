@@ -140,6 +140,28 @@ bool isSkew(const Value* index, const LaneShapes& shapes, size_t most_terms = 1)
          });
 }
 
+// Is the number an id times one that only the program knows, and what is added to it? Then lanes
+// are neighbours only where that is one.
+bool isProduct(const Value* number, const LaneShapes& shapes) {
+  while (auto* instruction = llvm::dyn_cast<Instruction>(number)) {
+    const bool is_sum = instruction->getOpcode() == Instruction::Add ||
+                        instruction->getOpcode() == Instruction::Sub;
+    const bool is_scaled = instruction->getOpcode() == Instruction::Mul ||
+                           instruction->getOpcode() == Instruction::Shl;
+    if (!is_sum && !is_scaled && !llvm::isa<llvm::CastInst>(instruction)) return false;
+    const Value* next = nullptr;
+    for (const Value* operand : instruction->operands()) {
+      if (shapes.isUniform(operand)) continue;
+      if (next) return false;
+      next = operand;
+    }
+    if (!next) return false;
+    if (is_scaled) return true;
+    number = next;
+  }
+  return false;
+}
+
 // The varying index of a chain of address computations; null unless it is the only one, and counts
 // in steps of `bytes`, or of up to `widest` times as many: `stride` times.
 Value* varyingIndex(Value* pointer, uint64_t bytes, uint64_t widest, const LaneShapes& shapes,
@@ -285,6 +307,11 @@ NeighbourIndex sameIndex(Value* pointer, uint64_t bytes, const LaneShapes& shape
   goBehindExtension(result, index);
   result.step = result.stride = 0;
   return result;
+}
+
+bool isOfRows(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
+  const NeighbourIndex found = neighbourIndex(pointer, bytes, shapes);
+  return found.index && !found.is_linear && isProduct(found.index, shapes);
 }
 
 bool mayBeNeighbours(const Value* number, const LaneShapes& shapes) {

@@ -27,6 +27,9 @@ NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneSh
 NeighbourIndex stridedIndex(llvm::Value* pointer, uint64_t bytes, uint64_t count, uint64_t widest,
                             const LaneShapes& shapes);
 
+// Is the index an id times a number that only the program knows, and more? Then each lane has a row
+// of its own, unless that number is one.
+bool isOfRows(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
 // Of lanes that may well all have the same, as the quotients of ids next to each other: a stride of
 // none.
 NeighbourIndex sameIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);

@@ -15,6 +15,7 @@
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/float_parts.h"
+#include "compiler/passes/simd/turn_vectors.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
 
@@ -48,9 +49,10 @@ constexpr double neighbour_test = 6;
 constexpr double loaded_row = 3.5;
 constexpr double gather_start = 8;  // and for each element:
 constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4;
-constexpr double unequal_turns = 2;   // of the lanes of a loop that they leave one by one
-constexpr double nearly_equal = 1.2;  // where they count from lane to lane, to the same number
-constexpr double mispredicted = 4;    // a branch by what is loaded or computed, on average
+constexpr double unequal_turns = 2;      // of the lanes of a loop that they leave one by one
+constexpr double nearly_equal = 1.2;     // where they count from lane to lane, to the same number
+constexpr double turns_of_vectors = 10;  // of a loop that LLVM makes vectors of
+constexpr double mispredicted = 4;       // a branch by what is loaded or computed, on average
 
 double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned width) {
   const Value* pointer = llvm::getLoadStorePointerOperand(&access);
@@ -66,9 +68,10 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
     if (distance == bits * count) return registers * (count > 1 ? 2 : 1);
     if (distance <= 4 * bits && !store) return strided_access * registers;
   }
-  if (accessForm(access, shapes, false) == AccessForm::tested) {
-    auto* place = const_cast<Value*>(pointer);
-    const uint64_t bytes = access.getDataLayout().getTypeStoreSize(type).getFixedValue();
+  auto* place = const_cast<Value*>(pointer);
+  const uint64_t bytes = access.getDataLayout().getTypeStoreSize(type).getFixedValue();
+  if (accessForm(access, shapes, false) == AccessForm::tested &&
+      !(store == nullptr && isOfRows(place, bytes, shapes))) {
     const bool strided = !neighbourIndex(place, bytes, shapes).index;
     return registers * (strided ? strided_access : count > 1 ? 2 : 1) + neighbour_test;
   }
@@ -200,15 +203,17 @@ double shareOf(const llvm::BasicBlock& block, const ControlLevels& levels) {
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
                       const FarLoads& far, unsigned width) {
   VectorCost total;
+  const BlockSet by_turns = blocksOfTurnVectors(lane, shapes);
   for (llvm::BasicBlock& block : lane) {
     const Level* level = &levels.levelOf(&block);
     const double weight = turnsOf(*level);
     double idle = 1;
     const bool masked = levels.isMasked(&block) || level->divergent;
     const double chance = shareOf(block, levels);
+    const double turns_at_once = by_turns.contains(&block) ? turns_of_vectors : 1;
     for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth)
       idle = std::max(idle, idleTurns(*level, shapes));
-    total.lanes += branchCost(block, shapes) * width * weight * chance;
+    total.lanes += branchCost(block, shapes) * width * weight * chance / turns_at_once;
     for (Instruction& instruction : block) {
       VectorCost cost = instructionCost(instruction, shapes, masked, chance, width);
       if (isRecurrence(instruction, levels.levelOf(&block))) {
@@ -216,7 +221,7 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
         cost.vectors += recurrence_latency;
       }
       if (far.contains(&instruction)) cost.lanes += far_line * width;
-      total.lanes += cost.lanes * weight * chance;
+      total.lanes += cost.lanes * weight * chance / turns_at_once;
       total.vectors += cost.vectors * weight * idle;
     }
   }

@@ -198,8 +198,8 @@ class RegionVectoriser {
   void loadByRows(std::optional<LaneCode>& code) {
     const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
     if (code->valid() && branchToChosenLoads(*lane_, code->shapes())) again();
-    while (code->valid() && addIndicesFirst(*lane_, code->shapes())) again();
     while (code->valid() && countStepsApart(*lane_, code->shapes())) again();
+    while (code->valid() && addIndicesFirst(*lane_, code->shapes())) again();
     if (code->valid() && isOurs(*code) && restoreExtensions(*lane_, code->shapes())) again();
     if (code->valid() && code->levels().levels().size() > 1 &&
         loadLoopsByRows(*lane_, code->shapes(), code->levels(), machine_, width()))

@@ -299,16 +299,36 @@ TEST(Windows, AreNotGatheredWhereTheyAreCutOff) {
 }
 
 // Lanes are of one row of the image but where it ends: a turn tests that, and loads one weight.
+void expectOneWeight(const std::string& loops) {
+  const std::string text = filterText(loops);
+  const std::regex turn(
+      R"(masked\.load[^:]*(:[^:]*){2}= load float, ptr addrspace\(2\)[^\n]*(\n +%[^\n]*){0,4}fmuladd\.v)");
+  EXPECT_TRUE(std::regex_search(text, turn)) << text;
+}
+
 TEST(Windows, OfPixelsInARowHaveAFormForTheMiddle) {
-  const std::string text = filterText(R"(
+  expectOneWeight(R"(
       const int pixel = get_global_id(0), x = pixel % w, y = pixel / w;
       for (int j = max(-h, -y); j <= min(h, rows - 1 - y); ++j)
         for (int i = max(-h, -x); i <= min(h, w - 1 - x); ++i)
           sum += in[(y + j) * w + x + i] * weights[(j + h) * (2 * h + 1) + i + h];
       out[pixel] = sum;)");
-  const std::regex turn(
-      R"(masked\.load[^:]*(:[^:]*){2}= load float, ptr addrspace\(2\)[^\n]*(\n +%[^\n]*){0,4}fmuladd\.v)");
-  EXPECT_TRUE(std::regex_search(text, turn)) << text;
+}
+
+// Nor do the planes of a layer hide that, what is the same for all turns of which is added to the
+// address before.
+TEST(Windows, OfLayersHaveAFormForTheMiddle) {
+  const std::string text = filterText(R"(
+      const int g = get_global_id(0), p = g / (w * rows), y = g % (w * rows) / w, x = g % w;
+      const int side = 2 * h + 1;
+      for (int c = 0; c < 8; ++c)
+        for (int j = max(-h, -y); j <= min(h, rows - 1 - y); ++j)
+          for (int i = max(-h, -x); i <= min(h, w - 1 - x); ++i)
+            sum += in[(c * rows + y + j) * w + x + i] *
+                   weights[((p * 8 + c) * side + j + h) * side + i + h];
+      out[g] = sum;)");
+  EXPECT_TRUE(std::regex_search(text, std::regex("masked\\.load"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("= load float, ptr addrspace\\(2\\)"))) << text;
 }
 
 }  // namespace
