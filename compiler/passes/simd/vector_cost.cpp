@@ -212,7 +212,7 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
     const double chance = shareOf(block, levels);
     const double turns_at_once = by_turns.contains(&block) ? turns_of_vectors : 1;
     for (unsigned depth = 0; level->loop && depth < deepest; level = level->parent, ++depth)
-      idle = std::max(idle, idleTurns(*level, shapes));
+      idle *= idleTurns(*level, shapes);
     total.lanes += branchCost(block, shapes) * width * weight * chance / turns_at_once;
     for (Instruction& instruction : block) {
       VectorCost cost = instructionCost(instruction, shapes, masked, chance, width);
