@@ -167,17 +167,45 @@ void narrowTruncated(llvm::Function& lane) {
   llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
 }
 
+namespace {
+
+// The product of a half and a constant, extended: shifted up as one product with what it is times
+// 2^32, and down again.
+Value* extendedProduct(llvm::Instruction& shifted) {
+  Value* whole = nullptr;
+  const llvm::APInt* by = nullptr;
+  if (!match(&shifted, m_AShr(m_Mul(m_Value(whole), m_APInt(by)), m_SpecificInt(32))) ||
+      by->countr_zero() < 32)
+    return nullptr;
+  llvm::IRBuilder<> builder(&shifted);
+  llvm::Type* const half = builder.getInt32Ty();
+  Value* const product = builder.CreateMul(builder.CreateTrunc(whole, half),
+                                           llvm::ConstantInt::get(half, by->lshr(32).trunc(32)));
+  return builder.CreateSExt(product, shifted.getType());
+}
+
+}  // namespace
+
 bool restoreExtensions(llvm::Function& lane, const LaneShapes& shapes) {
-  llvm::SmallVector<llvm::Instruction*> found;
+  llvm::SmallVector<llvm::Instruction*> found, products;
   uint64_t back = 0;
   const auto extension = [&](Value*& whole) {
     return m_AShr(m_Shl(m_Value(whole), m_SpecificInt(32)), m_ConstantInt(back));
   };
   Value* whole = nullptr;
-  for (llvm::Instruction& instruction : llvm::instructions(lane))
-    if (instruction.getType()->isIntegerTy(64) && shapes.isVarying(&instruction) &&
-        match(&instruction, extension(whole)) && back <= 32 && back >= 24)
+  for (llvm::Instruction& instruction : llvm::instructions(lane)) {
+    if (!instruction.getType()->isIntegerTy(64) || !shapes.isVarying(&instruction)) continue;
+    if (match(&instruction, extension(whole)) && back <= 32 && back >= 24)
       found.push_back(&instruction);
+    else
+      products.push_back(&instruction);
+  }
+  bool changed = !found.empty();
+  for (llvm::Instruction* shifted : products)
+    if (Value* number = extendedProduct(*shifted)) {
+      shifted->replaceAllUsesWith(number);
+      changed = true;
+    }
   for (llvm::Instruction* shifted : found) {
     match(shifted, extension(whole));
     llvm::IRBuilder<> builder(shifted);
@@ -187,7 +215,7 @@ bool restoreExtensions(llvm::Function& lane, const LaneShapes& shapes) {
     shifted->replaceAllUsesWith(number);
     llvm::RecursivelyDeleteTriviallyDeadInstructions(shifted);
   }
-  return !found.empty();
+  return changed;
 }
 
 void narrowSums(llvm::Function& lane) {

@@ -309,6 +309,12 @@ NeighbourIndex sameIndex(Value* pointer, uint64_t bytes, const LaneShapes& shape
   return result;
 }
 
+NeighbourIndex recordIndex(Value* pointer, uint64_t bytes, uint64_t count,
+                           const LaneShapes& shapes) {
+  const NeighbourIndex found = stridedIndex(pointer, bytes, count, count, shapes);
+  return found.index && found.stride == count ? found : NeighbourIndex();
+}
+
 bool isOfRows(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
   const NeighbourIndex found = neighbourIndex(pointer, bytes, shapes);
   return found.index && !found.is_linear && isProduct(found.index, shapes);

@@ -27,6 +27,10 @@ NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneSh
 NeighbourIndex stridedIndex(llvm::Value* pointer, uint64_t bytes, uint64_t count, uint64_t widest,
                             const LaneShapes& shapes);
 
+// Of lanes whose `count` elements each, in a row, may be followed by those of the next: records.
+NeighbourIndex recordIndex(llvm::Value* pointer, uint64_t bytes, uint64_t count,
+                           const LaneShapes& shapes);
+
 // Is the index an id times a number that only the program knows, and more? Then each lane has a row
 // of its own, unless that number is one.
 bool isOfRows(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);

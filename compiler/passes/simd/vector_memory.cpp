@@ -439,8 +439,11 @@ void VectorBody::emitStore(llvm::StoreInst& store) {
   const Parts all = parts(value);
   if (access.inOneBlock() || access.reversed())
     return storeBlock(access, scalar(pointer), all, store);
+  NeighbourIndex index = access.index(shapes_);
+  if (!index.index && access.count > 1 && (!mask_ || access.bytes >= least_masked))
+    index = recordIndex(access.pointer, access.bytes, access.count, shapes_);
   eitherWay(
-      access, access.index(shapes_),
+      access, index,
       [&](Value* first) {
         storeBlock(access, first, all, store);
         return Parts();

@@ -20,6 +20,7 @@
 #include "compiler/passes/simd/far_loads.h"
 #include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/joined_loads.h"
+#include "compiler/passes/simd/joined_stores.h"
 #include "compiler/passes/simd/joint_rows.h"
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_shapes.h"
@@ -205,6 +206,7 @@ class RegionVectoriser {
         loadLoopsByRows(*lane_, code->shapes(), code->levels(), machine_, width()))
       again();
     if (code->valid() && joinLoadsSideBySide(*lane_, code->shapes(), width())) again();
+    if (code->valid() && joinStoresOfRecords(*lane_, code->shapes())) again();
   }
 
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
