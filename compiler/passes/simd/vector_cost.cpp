@@ -48,7 +48,7 @@ constexpr double strided_access = 3;
 constexpr double neighbour_test = 6;
 constexpr double loaded_row = 3.5;
 constexpr double gather_start = 8;  // and for each element:
-constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4;
+constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4.6;
 constexpr double unequal_turns = 2;      // of the lanes of a loop that they leave one by one
 constexpr double nearly_equal = 1.2;     // where they count from lane to lane, to the same number
 constexpr double turns_of_vectors = 10;  // of a loop that LLVM makes vectors of
