@@ -1,6 +1,6 @@
-// Elements that a lane stores one by one and that lie side by side, as the fields of a record or the
-// bytes of a pixel: one store of a vector, where the lanes' records follow each other. Then those of
-// all lanes are a block, in place of a scatter for each field.
+// Elements that a lane stores one by one and that lie side by side, as the fields of a record or
+// the bytes of a pixel: one store of a vector, where the lanes' records follow each other. Then
+// those of all lanes are a block, in place of a scatter for each field.
 #pragma once
 
 #include <llvm/IR/Function.h>

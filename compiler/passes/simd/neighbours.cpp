@@ -359,24 +359,28 @@ const Value* idBehind(const Value* number, const LaneShapes& shapes) {
 
 std::optional<ClampedId> clampedId(const Value* number) {
   using namespace llvm::PatternMatch;
+  constexpr unsigned widest = 40;  // bits: sums of some do not wrap
   const Value *inner = nullptr, *other = nullptr;
   const llvm::APInt* constant = nullptr;
   if (match(number, m_SExt(m_Value(inner))) || match(number, m_NNegZExt(m_Value(inner))))
     return clampedId(inner);
   if (match(number, m_Add(m_Value(inner), m_APInt(constant)))) {
-    auto result = clampedId(inner);
+    auto result = constant->isSignedIntN(widest) ? clampedId(inner) : std::nullopt;
     if (result) {
       result->limit += constant->getSExtValue();
       result->offset += constant->getSExtValue();
     }
     return result;
   }
-  if (!match(number, m_SMax(m_Value(inner), m_APInt(constant))) &&
-      !match(number, m_SMin(m_Value(inner), m_APInt(constant))))
-    return std::nullopt;
+  const bool is_clamped = match(number, m_SMax(m_Value(inner), m_APInt(constant))) ||
+                          match(number, m_SMin(m_Value(inner), m_APInt(constant)));
+  if (!is_clamped || !constant->isSignedIntN(widest)) return std::nullopt;
   ClampedId result{constant->getSExtValue(), 0};
   const llvm::APInt* offset = nullptr;
-  if (match(inner, m_Add(m_Value(other), m_APInt(offset)))) result.offset = offset->getSExtValue();
+  if (match(inner, m_Add(m_Value(other), m_APInt(offset)))) {
+    if (!offset->isSignedIntN(widest)) return std::nullopt;
+    result.offset = offset->getSExtValue();
+  }
   return result;
 }
 
