@@ -3,18 +3,13 @@
 #include <algorithm>
 
 #include <llvm/ADT/MapVector.h>
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DataLayout.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/Module.h>
 
+#include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/neighbours.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -31,12 +26,6 @@ enum AddressSpace : unsigned { private_space = 0, generic_space = 4 };
 
 // Elements. Pairs, each gathered as one number, gain little, and processors gather slowly.
 constexpr size_t shortest = 4;
-
-// Memory that no private variable is in.
-bool isOutside(const Value& pointer) {
-  const unsigned space = pointer.getType()->getPointerAddressSpace();
-  return space != private_space && space != generic_space;
-}
 
 bool writesOutside(const Instruction& instruction) {
   auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
@@ -65,15 +54,7 @@ const llvm::SCEVConstant* numberIn(const llvm::SCEV* place) {
 class JoinedLoads {
  public:
   JoinedLoads(llvm::Function& lane, const LaneShapes& shapes, unsigned width)
-      : lane_(lane),
-        shapes_(shapes),
-        width_(width),
-        assumptions_(lane),
-        tree_(lane),
-        loops_(tree_),
-        names_(llvm::Triple(lane.getParent()->getTargetTriple())),
-        library_(names_),
-        evolution_(lane, library_, assumptions_, tree_, loops_) {}
+      : lane_(lane), shapes_(shapes), width_(width), analyses_(lane) {}
 
   bool run() {
     for (BasicBlock& block : lane_) findRows(block);
@@ -150,17 +131,18 @@ class JoinedLoads {
   llvm::Function& lane_;
   const LaneShapes& shapes_;
   unsigned width_;
-  llvm::AssumptionCache assumptions_;
-  llvm::DominatorTree tree_;
-  llvm::LoopInfo loops_;
-  llvm::TargetLibraryInfoImpl names_;
-  llvm::TargetLibraryInfo library_;
-  llvm::ScalarEvolution evolution_;
+  LoopEvolution analyses_;
+  llvm::ScalarEvolution& evolution_ = analyses_.evolution;
   llvm::MapVector<std::pair<const llvm::SCEV*, llvm::Type*>, llvm::SmallVector<Place>> groups_;
   std::vector<Row> rows_;
 };
 
 }  // namespace
+
+bool isOutside(const Value& pointer) {
+  const unsigned space = pointer.getType()->getPointerAddressSpace();
+  return space != private_space && space != generic_space;
+}
 
 bool isApart(const LoadInst& load, const LaneShapes& shapes) {
   const llvm::Type* type = load.getType();

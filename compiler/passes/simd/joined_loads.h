@@ -10,6 +10,9 @@
 
 namespace weft::compiler {
 
+// Is it an address of memory that no private variable is in?
+bool isOutside(const llvm::Value& pointer);
+
 // As far as can be told, do lanes load a number each from places far from each other?
 bool isApart(const llvm::LoadInst& load, const LaneShapes& shapes);
 

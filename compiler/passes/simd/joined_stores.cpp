@@ -2,17 +2,13 @@
 
 #include <optional>
 
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/DataLayout.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "compiler/passes/simd/joined_loads.h"
+#include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/neighbours.h"
 
 namespace weft::compiler {
@@ -21,7 +17,6 @@ namespace {
 using llvm::StoreInst;
 using namespace llvm::PatternMatch;
 
-enum AddressSpace : unsigned { private_space = 0, generic_space = 4 };
 constexpr size_t most_fields = 16;
 
 uint64_t bytesOf(const StoreInst& store) {
@@ -58,14 +53,7 @@ std::optional<Indexed> indexed(const llvm::Value& address) {
 class Records {
  public:
   Records(llvm::Function& lane, const LaneShapes& shapes)
-      : lane_(lane),
-        shapes_(shapes),
-        assumptions_(lane),
-        tree_(lane),
-        loops_(tree_),
-        names_(llvm::Triple(lane.getParent()->getTargetTriple())),
-        library_(names_),
-        evolution_(lane, library_, assumptions_, tree_, loops_) {}
+      : lane_(lane), shapes_(shapes), analyses_(lane) {}
 
   bool join() {
     for (llvm::BasicBlock& block : lane_) {
@@ -92,10 +80,9 @@ class Records {
 
   bool isField(const StoreInst& store) const {
     const llvm::Type* type = store.getValueOperand()->getType();
-    const unsigned space = store.getPointerAddressSpace();
     return store.isSimple() && (type->isIntegerTy() || type->isFloatingPointTy()) &&
-           type->getScalarSizeInBits() % 8 == 0 && space != private_space &&
-           space != generic_space && !shapes_.isUniform(store.getPointerOperand());
+           type->getScalarSizeInBits() % 8 == 0 && isOutside(*store.getPointerOperand()) &&
+           !shapes_.isUniform(store.getPointerOperand());
   }
 
   // To where the last one's are, unless it is in another object, which may be the same memory.
@@ -158,12 +145,8 @@ class Records {
 
   llvm::Function& lane_;
   const LaneShapes& shapes_;
-  llvm::AssumptionCache assumptions_;
-  llvm::DominatorTree tree_;
-  llvm::LoopInfo loops_;
-  llvm::TargetLibraryInfoImpl names_;
-  llvm::TargetLibraryInfo library_;
-  llvm::ScalarEvolution evolution_;
+  LoopEvolution analyses_;
+  llvm::ScalarEvolution& evolution_ = analyses_.evolution;
   const llvm::SCEV* first_ = nullptr;
   llvm::SmallVector<Field> fields_;
   std::vector<Record> records_;

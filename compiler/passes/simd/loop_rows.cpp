@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
-#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
 #include "compiler/passes/simd/joined_loads.h"
+#include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -38,17 +34,12 @@ class LoopRows {
         shapes_(shapes),
         levels_(levels),
         width_(width),
-        assumptions_(lane),
-        tree_(lane),
-        loops_(tree_),
-        names_(machine.getTargetTriple()),
-        library_(names_),
-        evolution_(lane, library_, assumptions_, tree_, loops_),
+        analyses_(lane),
         target_(machine.getTargetTransformInfo(lane)) {}
 
   bool run() {
     bool any = false;
-    for (llvm::Loop* loop : loops_.getLoopsInPreorder())
+    for (llvm::Loop* loop : analyses_.loops.getLoopsInPreorder())
       if (isPlain(*loop)) any |= change(*loop);
     return any;
   }
@@ -111,15 +102,16 @@ class LoopRows {
           note, llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(builder.getInt32(i))));
     BasicBlock* body = loop.getHeader();
     llvm::OptimizationRemarkEmitter remarks(&lane_);
-    const llvm::LoopUnrollResult result = llvm::UnrollLoop(
-        &loop,
-        {.Count = turns,
-         .Force = false,
-         .Runtime = true,
-         .AllowExpensiveTripCount = false,
-         .UnrollRemainder = false,
-         .ForgetAllSCEV = false},
-        &loops_, &evolution_, &tree_, &assumptions_, &target_, &remarks, /*PreserveLCSSA=*/true);
+    const llvm::LoopUnrollResult result =
+        llvm::UnrollLoop(&loop,
+                         {.Count = turns,
+                          .Force = false,
+                          .Runtime = true,
+                          .AllowExpensiveTripCount = false,
+                          .UnrollRemainder = false,
+                          .ForgetAllSCEV = false},
+                         &analyses_.loops, &evolution_, &analyses_.tree, &analyses_.assumptions,
+                         &target_, &remarks, /*PreserveLCSSA=*/true);
     if (result != llvm::LoopUnrollResult::Unmodified) joinTurns(*body, rows.size(), turns);
     for (BasicBlock& block : lane_)
       for (Instruction& instruction : block) instruction.setMetadata(note, nullptr);
@@ -141,12 +133,8 @@ class LoopRows {
   const LaneShapes& shapes_;
   const ControlLevels& levels_;
   unsigned width_;
-  llvm::AssumptionCache assumptions_;
-  llvm::DominatorTree tree_;
-  llvm::LoopInfo loops_;
-  llvm::TargetLibraryInfoImpl names_;
-  llvm::TargetLibraryInfo library_;
-  llvm::ScalarEvolution evolution_;
+  LoopEvolution analyses_;
+  llvm::ScalarEvolution& evolution_ = analyses_.evolution;
   llvm::TargetTransformInfo target_;
 };
 

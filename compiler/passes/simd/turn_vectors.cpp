@@ -1,15 +1,11 @@
 #include "compiler/passes/simd/turn_vectors.h"
 
-#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/IVDescriptors.h>
-#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Module.h>
 
+#include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/vector_report.h"
 
 namespace weft::compiler {
@@ -22,18 +18,11 @@ constexpr unsigned fewest_turns = 16;  // where they are known
 
 class TurnVectors {
  public:
-  TurnVectors(llvm::Function& lane, const LaneShapes& shapes)
-      : shapes_(shapes),
-        tree_(lane),
-        loops_(tree_),
-        assumptions_(lane),
-        names_(llvm::Triple(lane.getParent()->getTargetTriple())),
-        library_(names_),
-        evolution_(lane, library_, assumptions_, tree_, loops_) {}
+  TurnVectors(llvm::Function& lane, const LaneShapes& shapes) : shapes_(shapes), analyses_(lane) {}
 
   BlockSet blocks() {
     BlockSet result;
-    for (Loop* loop : loops_.getLoopsInPreorder())
+    for (Loop* loop : analyses_.loops.getLoopsInPreorder())
       if (loop->isInnermost() && takesTurnsTogether(*loop) && combinesIntegers(*loop) &&
           loadsRows(*loop))
         result.insert(loop->block_begin(), loop->block_end());
@@ -91,12 +80,8 @@ class TurnVectors {
   }
 
   const LaneShapes& shapes_;
-  llvm::DominatorTree tree_;
-  llvm::LoopInfo loops_;
-  llvm::AssumptionCache assumptions_;
-  llvm::TargetLibraryInfoImpl names_;
-  llvm::TargetLibraryInfo library_;
-  llvm::ScalarEvolution evolution_;
+  LoopEvolution analyses_;
+  llvm::ScalarEvolution& evolution_ = analyses_.evolution;
 };
 
 }  // namespace

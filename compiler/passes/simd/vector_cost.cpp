@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Module.h>
 
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/float_parts.h"
+#include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/turn_vectors.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -286,15 +282,9 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
 }
 
 bool hasShortLoop(llvm::Function& lane) {
-  llvm::DominatorTree tree(lane);
-  llvm::LoopInfo loops(tree);
-  if (loops.empty()) return false;
-  llvm::AssumptionCache assumptions(lane);
-  llvm::TargetLibraryInfoImpl names(llvm::Triple(lane.getParent()->getTargetTriple()));
-  llvm::TargetLibraryInfo library(names);
-  llvm::ScalarEvolution evolution(lane, library, assumptions, tree, loops);
-  return llvm::any_of(loops.getLoopsInPreorder(), [&](llvm::Loop* loop) {
-    const unsigned most = evolution.getSmallConstantMaxTripCount(loop);
+  LoopEvolution analyses(lane);
+  return llvm::any_of(analyses.loops.getLoopsInPreorder(), [&](llvm::Loop* loop) {
+    const unsigned most = analyses.evolution.getSmallConstantMaxTripCount(loop);
     return most != 0 && most <= longest_unrolled;
   });
 }
