@@ -1,5 +1,6 @@
-// Functions of float, and some of double, that targets with fused multiply-add take from here rather
-// than from SLEEF, in place of every __weft_sleef_<function>_<accuracy>_<type>, and the same in every width:
+// Functions of float, and some of double, that targets with fused multiply-add take from here
+// rather than from SLEEF, in place of every __weft_sleef_<function>_<accuracy>_<type>, and the same
+// in every width:
 // - __weft_inline_<function>_<type>, in straight lines, which vectors of lanes make their own;
 // - __weft_late_<function>_<type>, with a branch for rare arguments: these stay calls, of a vector's
 //   form where lanes become vectors, until all else is optimised, and are inlined then.
@@ -146,6 +147,12 @@ WIDTHS(DEFINE_LOG, )
   }
 WIDTHS(DEFINE_REDUCED, )
 
+// y, but what SLEEF says of arguments beyond the largest one.
+#define RETURN_REDUCED(n, T, mask, largest, function, x, y)   \
+  const mask##n large = ABS(x) > (T##n)(largest);             \
+  if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;     \
+  return large ? __weft_sleef_##function##_u35_##T##n(x) : y;
+
 // x = n pi + r, and the sine is that of r with the sign of r and of n's parity; or it is
 // x = (n + 1/2) pi + r, and the cosine is -sin(r) with n's parity.
 #define DEFINE_SIN_COS(n, V, unused)                                                              \
@@ -155,9 +162,7 @@ WIDTHS(DEFINE_REDUCED, )
     const uint##n sign = AS(uint##n, r) ^ (AS(uint##n, turned) << 31);                            \
     const uint##n size = AS(uint##n, sine_of(r)) & (uint##n)(~SIGN_BIT);                          \
     const float##n y = AS(float##n, size | (sign & (uint##n)(SIGN_BIT)));                         \
-    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
-    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
-    return large ? __weft_sleef_sin_u35_float##n(x) : y;                                          \
+    RETURN_REDUCED(n, float, int, LARGEST_REDUCED, sin, x, y)                                     \
   }                                                                                               \
   LATE float##n __weft_late_cos_float##n(float##n x) {                                            \
     const float##n turned =                                                                       \
@@ -165,9 +170,7 @@ WIDTHS(DEFINE_REDUCED, )
     const float##n r = without_pi(x, turned - (float##n)(ROUNDER) + (float##n)(0.5f));            \
     const uint##n sign = ~AS(uint##n, turned) << 31;                                              \
     const float##n y = AS(float##n, AS(uint##n, sine_of(r)) ^ sign);                              \
-    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
-    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
-    return large ? __weft_sleef_cos_u35_float##n(x) : y;                                          \
+    RETURN_REDUCED(n, float, int, LARGEST_REDUCED, cos, x, y)                                     \
   }
 WIDTHS(DEFINE_SIN_COS, )
 
@@ -197,15 +200,11 @@ WIDTHS(DEFINE_SIN_COS, )
   }                                                                                               \
   LATE float##n __weft_late_paired_sin_float##n(float##n x) {                                     \
     const float##n y = paired(x, (uint##n)(0));                                                   \
-    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
-    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
-    return large ? __weft_sleef_sin_u35_float##n(x) : y;                                          \
+    RETURN_REDUCED(n, float, int, LARGEST_REDUCED, sin, x, y)                                     \
   }                                                                                               \
   LATE float##n __weft_late_paired_cos_float##n(float##n x) {                                     \
     const float##n y = paired(x, (uint##n)(1));                                                   \
-    const int##n large = ABS(x) > (float##n)(LARGEST_REDUCED);                                    \
-    if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                       \
-    return large ? __weft_sleef_cos_u35_float##n(x) : y;                                          \
+    RETURN_REDUCED(n, float, int, LARGEST_REDUCED, cos, x, y)                                     \
   }
 WIDTHS(DEFINE_PAIRED, )
 
@@ -272,17 +271,12 @@ WIDTHS(DEFINE_PAIRED, )
   }
 WIDTHS(DEFINE_DOUBLE_PARTS, )
 
-#define RETURN_DOUBLE(n, function, x, y)                                                          \
-  const long##n large = ABS(x) > (double##n)(LARGEST_REDUCED_DOUBLE);                             \
-  if (__builtin_expect(ANY_##n(large) == 0, 1)) return y;                                         \
-  return large ? __weft_sleef_##function##_u35_double##n(x) : y;
-
 #define DEFINE_DOUBLE_SIN_COS(n, V, unused)                                                       \
   LATE double##n __weft_late_sin_double##n(double##n x) {                                         \
     const double##n turned = FMA(x, (double##n)(0x1.45f306dc9c883p-2), (double##n)(DOUBLE_ROUNDER)); \
     const double##n r = without_pi(x, turned - (double##n)(DOUBLE_ROUNDER), 1.0);                 \
     const double##n y = signed_sine_of(r, AS(ulong##n, turned) << 63);                            \
-    RETURN_DOUBLE(n, sin, x, y)                                                                   \
+    RETURN_REDUCED(n, double, long, LARGEST_REDUCED_DOUBLE, sin, x, y)                            \
   }                                                                                               \
   LATE double##n __weft_late_cos_double##n(double##n x) {                                         \
     const double##n turned =                                                                      \
@@ -290,15 +284,15 @@ WIDTHS(DEFINE_DOUBLE_PARTS, )
     const double##n r =                                                                           \
         without_pi(x, turned - (double##n)(DOUBLE_ROUNDER) + (double##n)(0.5), 1.0);              \
     const double##n y = signed_sine_of(r, ~AS(ulong##n, turned) << 63);                           \
-    RETURN_DOUBLE(n, cos, x, y)                                                                   \
+    RETURN_REDUCED(n, double, long, LARGEST_REDUCED_DOUBLE, cos, x, y)                            \
   }                                                                                               \
   LATE double##n __weft_late_paired_sin_double##n(double##n x) {                                  \
     const double##n y = paired(x, (ulong##n)(0));                                                 \
-    RETURN_DOUBLE(n, sin, x, y)                                                                   \
+    RETURN_REDUCED(n, double, long, LARGEST_REDUCED_DOUBLE, sin, x, y)                            \
   }                                                                                               \
   LATE double##n __weft_late_paired_cos_double##n(double##n x) {                                  \
     const double##n y = paired(x, (ulong##n)(1));                                                 \
-    RETURN_DOUBLE(n, cos, x, y)                                                                   \
+    RETURN_REDUCED(n, double, long, LARGEST_REDUCED_DOUBLE, cos, x, y)                            \
   }                                                                                               \
   LATE double##n __weft_late_tan_double##n(double##n x) {                                         \
     const double##n turned = quarters_of(x);                                                      \
@@ -307,6 +301,6 @@ WIDTHS(DEFINE_DOUBLE_PARTS, )
     const double##n sine = short_sine_of(r, square), cosine = short_cosine_of(square);            \
     const long##n odd = AS(long##n, AS(ulong##n, turned) << 63);                                  \
     const double##n y = (odd ? -cosine : sine) / (odd ? sine : cosine);                           \
-    RETURN_DOUBLE(n, tan, x, y)                                                                   \
+    RETURN_REDUCED(n, double, long, LARGEST_REDUCED_DOUBLE, tan, x, y)                            \
   }
 WIDTHS(DEFINE_DOUBLE_SIN_COS, )
