@@ -330,10 +330,9 @@ bool mayBeSame(const Value* number, const LaneShapes& shapes) {
 }
 
 const Value* idBehind(const Value* number, const LaneShapes& shapes) {
-  constexpr int64_t farthest = 4;
   const LaneShape shape = shapes.of(number);
   auto* instruction = llvm::dyn_cast<Instruction>(number);
-  if (shape.kind == LaneShape::linear && std::abs(shape.stride) <= farthest) {
+  if (shape.kind == LaneShape::linear && std::abs(shape.stride) == 1) {
     // Others are sums with it, too.
     const Value* inner = nullptr;
     if (instruction && isUniformSum(*instruction, shapes))

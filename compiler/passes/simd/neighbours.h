@@ -49,8 +49,8 @@ bool mayBeNeighbours(const llvm::Value* number, const LaneShapes& shapes);
 bool mayBeSame(const llvm::Value* number, const LaneShapes& shapes);
 
 // The id, or the quotient or remainder of one, that is all in a number which differs between lanes,
-// but for choices and uniform sums: lanes that are near each other by it are near by the number.
-// Null: none, or several.
+// but for choices and uniform sums: lanes next to each other differ by one at most by the number,
+// but where a remainder begins again. Null: none, or several.
 const llvm::Value* idBehind(const llvm::Value* number, const LaneShapes& shapes);
 
 // An id and a constant, but no less, or no more, than another constant: max(0, id - 5).

@@ -5,7 +5,8 @@
 // The steps are counted apart: lanes whose numbers are neighbours in the first turn are seen to be
 // so in all, and what is counted from the beginning is uniform. And there is a second form of the
 // loop, for lanes that begin as neighbours, or at the same number, and take as many turns: none of
-// the window is cut off.
+// the window is cut off. In the first form lanes near each other take their turns together
+// (united_turns.h).
 #pragma once
 
 #include <llvm/IR/Function.h>

@@ -22,8 +22,7 @@ using llvm::Value;
 using namespace llvm::PatternMatch;
 
 // What a number would be where the varying one of a choice of two was chosen, the other of which is
-// uniform: null where it is no such choice. It may wrap where the number does not, but is that far
-// from it modulo what the type holds.
+// uniform: null where it is no such choice.
 Value* withoutChoice(Value* number, llvm::IRBuilder<>& builder, const LaneShapes& shapes) {
   Value *left = nullptr, *right = nullptr;
   if (match(number, m_SMax(m_Value(left), m_Value(right)))) {
@@ -42,6 +41,7 @@ Value* withoutChoice(Value* number, llvm::IRBuilder<>& builder, const LaneShapes
   }
   if (!match(number, m_Add(m_Value(left), m_Value(right)))) return nullptr;
   if (shapes.isUniform(left)) std::swap(left, right);
+  if (!llvm::isa<llvm::CastInst>(left)) return nullptr;  // in as many bits the sum may wrap
   Value* const varying = shapes.isUniform(right) ? withoutChoice(left, builder, shapes) : nullptr;
   return varying ? builder.CreateAdd(varying, right) : nullptr;
 }
@@ -54,6 +54,26 @@ std::optional<ICmpInst::Predicate> predicateToGoOn(const Loop& loop, const ICmpI
   if (result == ICmpInst::ICMP_NE || result == ICmpInst::ICMP_SLT || result == ICmpInst::ICMP_SLE)
     return result;
   return std::nullopt;
+}
+
+// Does an address in the loop depend on ids besides on the number? If not the number is a place,
+// and lanes that come to each place together take part in few of the turns.
+bool addsIdsTo(const Value& number, const Loop& loop, const LaneShapes& shapes) {
+  llvm::SmallPtrSet<const Value*, 32> seen{&number};
+  llvm::SmallVector<const Value*> open;
+  for (const BasicBlock* block : loop.blocks())
+    for (const Instruction& instruction : *block)
+      if (const Value* place = llvm::getLoadStorePointerOperand(&instruction))
+        open.push_back(place);
+  while (!open.empty()) {
+    const Value* const value = open.pop_back_val();
+    if (shapes.isUniform(value) || !seen.insert(value).second) continue;
+    if (shapes.of(value).kind == LaneShape::linear) return true;
+    auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (instruction && !llvm::isa<PHINode, llvm::LoadInst>(instruction))
+      open.append(instruction->op_begin(), instruction->op_end());
+  }
+  return false;
 }
 
 }  // namespace
@@ -69,7 +89,11 @@ std::optional<LaneTurns> nearTurns(const Loop& loop, Value* start, const llvm::B
     return std::nullopt;
   const Value* id = idBehind(start, shapes);
   if (!id || (!shapes.isUniform(end) && idBehind(end, shapes) != id)) return std::nullopt;
-  if (!are_neighbours) return LaneTurns{start, end, *goes_on, nullptr};
+  if (!are_neighbours) {
+    if (shapes.of(id).kind == LaneShape::linear && !addsIdsTo(*next.getOperand(0), loop, shapes))
+      return std::nullopt;
+    return LaneTurns{start, end, *goes_on, nullptr};
+  }
   if (shapes.isUniform(end)) return std::nullopt;
   llvm::IRBuilder<> builder(llvm::cast<Instruction>(start));
   Value* const base = withoutChoice(start, builder, shapes);

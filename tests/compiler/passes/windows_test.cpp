@@ -298,6 +298,21 @@ TEST(Windows, AreNotGatheredWhereTheyAreCutOff) {
   EXPECT_EQ(text.find("masked.gather"), std::string::npos) << text;
 }
 
+// Which lane begins first and which ends last is asked of those that take their turns together.
+// Where windows lie further apart, or go with mirrored ids, that would be many turns.
+TEST(Windows, FarFromEachOtherKeepTheirOwnCounts) {
+  const auto takesTurnsTogether = [](const std::string& start, const std::string& end) {
+    const std::string rows = "for (int j = max(0, y - h); j <= min(rows - 1, y + h); ++j)\n";
+    const std::string columns = "for (int i = " + start + "; i <= " + end + "; ++i)";
+    return filterText("const int x = get_global_id(0), y = get_global_id(1), m = w - 1 - x;\n" +
+                      rows + columns + " sum += in[j * w + i];\n out[y * w + x] = sum;")
+               .find("vector.reduce.") != std::string::npos;
+  };
+  EXPECT_TRUE(takesTurnsTogether("max(0, x - h)", "min(w - 1, x + h)"));
+  EXPECT_FALSE(takesTurnsTogether("max(0, x * 2 - h)", "min(w - 1, x * 2 + h)"));
+  EXPECT_FALSE(takesTurnsTogether("max(0, m - h)", "min(w - 1, m + h)"));
+}
+
 // Lanes are of one row of the image but where it ends: a turn tests that, and loads one weight.
 void expectOneWeight(const std::string& loops) {
   const std::string text = filterText(loops);
