@@ -1,5 +1,6 @@
 // Elements that lanes store one by one, side by side.
 #include <random>
+#include <regex>
 
 #include <gtest/gtest.h>
 
@@ -97,7 +98,8 @@ TEST(JoinedStores, AreOneBlock) {
                                   "  const int i = get_global_id(0); const uchar v = y[i];\n  ") +
                           stores + "}",
                       "k", compiler::Vectorising::automatic);
-    EXPECT_NE(text.find("store <48 x i8>"), std::string::npos) << text;
+    // Three for each of the lanes that the processor prefers.
+    EXPECT_TRUE(std::regex_search(text, std::regex("store <(12|24|48) x i8>"))) << text;
   }
 }
 
