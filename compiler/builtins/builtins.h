@@ -22,7 +22,8 @@ enum class LateMath { left, linked };
 
 // The functions of work-groups and sub-groups are the lowering's to lanes, or the library's own
 // (cl/own_work_group.cl, cl/own_sub_group.cl): for targets whose work-items run at the same time.
-enum class GroupFunctions { lowered, own };
+// Or those of sub-groups are either, as the lowering answers side_by_side_query (work_items.h).
+enum class GroupFunctions { lowered, own, either };
 
 // Links into `module` the definitions of every OpenCL builtin that it references, transitively, and
 // nothing else, with internal linkage and the C calling convention (their calls are converted too).

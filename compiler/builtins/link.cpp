@@ -64,6 +64,7 @@ llvm::Error linkBuiltins(llvm::Module& module, LateMath late, GroupFunctions gro
   std::optional<llvm::Linker> linker;
   const auto find = [&] {
     if (groups == GroupFunctions::own) useOwnGroupFunctions(module);
+    if (groups == GroupFunctions::either) offerOwnSubGroupFunctions(module);
     return findMissing(module, late);
   };
   for (auto missing = find(); !missing.empty(); missing = find()) {

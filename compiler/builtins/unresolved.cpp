@@ -11,6 +11,7 @@
 #include "compiler/gpu/sub_groups.h"
 #include "compiler/gpu/textures.h"
 #include "compiler/passes/pixel_calls.h"
+#include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
 namespace {
@@ -39,6 +40,19 @@ constexpr llvm::StringLiteral lowered_later[] = {
     "__weft_sub_group_width",
     "__weft_sub_group_active",
     "__weft_lane_slot",
+    "__weft_lanes",
+    "__weft_lane",
+    "__weft_members",
+    "__weft_sub_group",
+    "__weft_sub_groups",
+    "__weft_here",
+    "__weft_meet",
+    "__weft_ballot",
+    "__weft_shuffle",
+    "__weft_shuffle_long",
+    "__weft_runs",
+    "__weft_idle_lanes_run",
+    side_by_side_query,
     "__weft_host_services",
     "__to_global",
     "__to_local",

@@ -29,6 +29,10 @@ struct Question {
 };
 
 Value* lanes(const Question& ask) { return ask.number(ask.width); }
+// They do not run along: the rest is asked in code that is dropped.
+Value* no(const Question& ask) { return ask.builder.getFalse(); }
+Value* one(const Question& ask) { return ask.number(1); }
+Value* same(const Question& ask) { return ask.argument(0); }
 
 // One for each sub-group of the largest group.
 Value* slots(const Question& ask) {
@@ -171,6 +175,9 @@ struct Row {
 constexpr Row rows[] = {
     {"__weft_lanes", lanes, lanes},
     {"__weft_sub_group_width", lanes, lanes},
+    {"__weft_idle_lanes_run", no, no},
+    {"__weft_runs", one, one},
+    {"__weft_shuffle_long", same, same},
     {"__weft_lane", lane, spirvLane},
     {"__weft_members", members, spirvMembers},
     {"__weft_sub_group", subGroup, spirvSubGroup},

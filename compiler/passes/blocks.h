@@ -31,6 +31,8 @@ std::string entryName(llvm::StringRef kernel);
 inline constexpr char turned_prefix[] = "weft_turned.";
 // And of its joint body's (joint_groups.h).
 inline constexpr char joint_prefix[] = "weft_joint.";
+// And of that in which each sub-group is a vector (sub_groups.h).
+inline constexpr char sub_groups_prefix[] = "weft_sub_groups.";
 
 // The kernels' addresses become those of their entries, which are declared until they are made.
 void nameBlockKernels(llvm::Module& module);

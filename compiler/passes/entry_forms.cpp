@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "compiler/passes/joint_groups.h"
+#include "compiler/passes/regions.h"
 #include "compiler/passes/turned_body.h"
 #include "core/ports/launch.h"
 
@@ -77,6 +78,32 @@ void addTurned(Function& entry, Function& turned) {
   builder.CreateCondBr(suits, other, usual);
   builder.SetInsertPoint(other);
   call(builder, entry, turned, entry.getArg(box_argument));
+  builder.CreateRetVoid();
+}
+
+void addSubGroupVectors(Function& entry, Function& vectors, uint32_t width) {
+  using Record = port::LaunchRecord;
+  BasicBlock* usual = openEntry(entry);
+  BasicBlock* other = BasicBlock::Create(entry.getContext(), "sub_group_vectors", &entry);
+  Builder builder(&entry.getEntryBlock());
+  Value* record = entry.getArg(record_argument);
+  Value* size = load(builder, record, offsetof(Record, global_size));
+  const auto isWhole = [&](Value* row) {
+    return builder.CreateIsNull(builder.CreateAnd(row, builder.getInt64(width - 1)));
+  };
+  const auto isOne = [&](unsigned dimension) {
+    return builder.CreateICmpEQ(load(builder, record, offsetof(Record, local_size), dimension),
+                                builder.getInt64(1));
+  };
+  Value* whole_rows = builder.CreateAnd(
+      isWhole(load(builder, record, offsetof(Record, local_size))), isWhole(size));
+  Value* suits = builder.CreateOr(whole_rows, builder.CreateAnd(isOne(1), isOne(2)));
+  Value* end = builder.CreateAdd(load(builder, record, offsetof(Record, global_offset)), size);
+  constexpr uint64_t most = (uint64_t{1} << 31) - most_narrowed_offset;
+  suits = builder.CreateAnd(suits, builder.CreateICmpULE(end, builder.getInt64(most)));
+  builder.CreateCondBr(suits, other, usual);
+  builder.SetInsertPoint(other);
+  call(builder, entry, vectors, entry.getArg(box_argument));
   builder.CreateRetVoid();
 }
 

@@ -132,8 +132,8 @@ void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
 
 }  // namespace
 
-KernelBody makeBody(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
-                    bool optimize) {
+KernelBody makeBody(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info, bool optimize,
+                    bool sub_group_vectors) {
   struct Struct {
     llvm::Type* type;
     llvm::Align alignment;
@@ -161,7 +161,8 @@ KernelBody makeBody(Function& kernel, llvm::TargetMachine& machine, KernelInfo& 
   for (auto& [index, type] : structs)
     lowerStructArgument(*body.function, index, type.type, type.alignment);
   info.local_bytes = placeLocalVariables(body);
-  body.sub_groups = lowerSubGroupQueries(*body.function, body.firstHidden(), info.sub_group_size);
+  body.sub_groups = lowerSubGroupQueries(*body.function, body.firstHidden(), info.sub_group_size,
+                                         sub_group_vectors);
   lowerWorkItemQueries(*body.function, body.firstHidden());
   simplify(*body.function, machine, optimize);
   return body;

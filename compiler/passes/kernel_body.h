@@ -53,7 +53,8 @@ struct KernelBody {
 
 // Moves the kernel's code into a body, lowers queries, local variables and struct arguments, and
 // brings it into SSA form. Fills local_bytes. The kernel is left as a declaration.
+// `sub_group_vectors`: whether each sub-group is to be a vector.
 KernelBody makeBody(llvm::Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
-                    bool optimize);
+                    bool optimize, bool sub_group_vectors = false);
 
 }  // namespace weft::compiler

@@ -7,6 +7,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/array_registers.h"
@@ -20,7 +21,9 @@
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/regions.h"
+#include "compiler/passes/simd/exchanges.h"
 #include "compiler/passes/simd/float_parts.h"
+#include "compiler/passes/simd/vector_report.h"
 #include "compiler/passes/turned_body.h"
 #include "compiler/passes/work_items.h"
 
@@ -83,13 +86,29 @@ void dropBarriers(Function& body) {
     if (isBarrierCall(instruction)) instruction.eraseFromParent();
 }
 
-// Consumes the code of `body`.
+// The vectoriser may have refused what lanes of a sub-group can only do as a vector.
+bool runsAsVectors(const SplitKernel& split) {
+  return !split.keeps_state && !split.has_meetings &&
+         llvm::all_of(split.regions, [](const Region& region) {
+           return !hasExchanges(*region.function) || (region.vector && region.vector->always);
+         });
+}
+
+// Consumes the code of `body`. Null if that cannot be.
 Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachine& machine,
                     KernelInfo& info, const LoweringOptions& options) {
   llvm::Module& module = *body.function->getParent();
   SplitKernel split = splitAtBarriers(body);
+  if (body.sub_groups.are_vectors)
+    for (Region& region : split.regions)
+      if (!hasExchanges(*region.function))
+        lowerPlaces(*region.function, body.firstHidden(), body.sub_groups.width);
   if (options.optimize || options.vectorise == Vectorising::always)
     vectoriseRegions(body, split, machine, options.vectorise);
+  if (body.sub_groups.are_vectors && !runsAsVectors(split)) {
+    removeDeadFunctions(split);
+    return nullptr;
+  }
   Function* entry = emitEntry(module, body, split, symbol, options.most_together);
   entry->setSubprogram(body.subprogram);
   removeDeadFunctions(split);
@@ -127,25 +146,65 @@ std::optional<KernelBody> jointForm(const KernelBody& body, const KernelInfo& in
   return joint;
 }
 
+void knowSizes(KernelBody& body, const KernelInfo& info) {
+  body.usual_size = info.required_local_size;
+  body.has_uniform_groups = info.uniform_groups;
+}
+
+// What helps the lanes before they are cut at barriers.
+void shapeLoops(KernelBody& body) {
+  unrollShortLoops(*body.function);
+  separateUniformSums(body);
+  addMeetings(body);
+  keepDivergentLoopsRolled(body);
+}
+
+// The entry of the form in which each sub-group is a vector; null if there is nothing to be had
+// from that, or it cannot be.
+Function* lowerSubGroupVectors(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
+                               const LoweringOptions& options) {
+  if (!makesSubGroupsVectors(options) || !usesSubGroups(kernel)) return nullptr;
+  llvm::ValueToValueMapTy map;
+  Function* copy = llvm::CloneFunction(&kernel, map);
+  KernelBody body = makeBody(*copy, machine, info, options.optimize, /*sub_group_vectors=*/true);
+  copy->eraseFromParent();
+  body.name = kernel.getName().str() + sub_groups_suffix.str();
+  if (!hasExchanges(*body.function)) {
+    body.function->eraseFromParent();
+    return nullptr;
+  }
+  knowSizes(body, info);
+  if (options.optimize) {
+    putArraysInRegisters(*body.function, machine);
+    shapeLoops(body);
+  }
+  return lowerBody(body, sub_groups_prefix + info.name, machine, info, options);
+}
+
+// Is what that form leaves to the others too little for the time that their vectors take to make?
+bool leavesLittle(const KernelBody& body, const KernelInfo& info) {
+  constexpr size_t long_code = 1500;
+  const auto& size = info.required_local_size;
+  const bool whole_rows = size[0] != 0 && size[0] % info.sub_group_size == 0;
+  const bool one_row = size[0] != 0 && size[1] * size[2] == 1;
+  return whole_rows || one_row || body.function->getInstructionCount() > long_code;
+}
+
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
                  LoweringOptions options) {
-  KernelBody body = makeBody(kernel, machine, info, options.optimize);
+  Function* vectors = lowerSubGroupVectors(kernel, machine, info, options);
+  KernelBody body = makeBody(kernel, machine, info, options.optimize, /*sub_group_vectors=*/false);
   kernel.eraseFromParent();
   if (info.required_local_size == std::array<uint64_t, 3>{1, 1, 1}) {
     dropBarriers(*body.function);
     options.vectorise = Vectorising::never;  // what it does by itself LLVM makes vectors of
   }
+  if (vectors && leavesLittle(body, info)) options.vectorise = Vectorising::never;
   if (options.optimize) putArraysInRegisters(*body.function, machine);
-  body.usual_size = info.required_local_size;
-  body.has_uniform_groups = info.uniform_groups;
+  knowSizes(body, info);
   analyseAccesses(body, machine, info);
   bool has_barriers = hasBarriers(*body.function);
-  if (options.optimize) {
-    unrollShortLoops(*body.function);
-    separateUniformSums(body);
-    addMeetings(body);
-    keepDivergentLoopsRolled(body);
-  }
+  if (options.optimize) shapeLoops(body);
   info.symbol = entryName(body.name);
   std::optional<KernelBody> turned = turnedForm(body, info, options);
   if (turned) {
@@ -159,6 +218,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     body = *std::exchange(turned, std::nullopt);
   }
   Function* entry = lowerBody(body, info.symbol, machine, info, options);
+  if (vectors) addSubGroupVectors(*entry, *vectors, info.sub_group_size);
   if (joint) {
     const std::string symbol = joint_prefix + info.name;
     addJoint(*entry, *lowerBody(*joint, symbol, machine, info, options), joint->row_length);

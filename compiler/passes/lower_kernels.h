@@ -41,7 +41,16 @@ struct LoweringOptions {
 //
 // Fails, with a message for the build log, on recursion through work-item functions and on
 // work-item functions called through pointers.
+//
+// Where makesSubGroupsVectors() says so, functions of sub-groups must have been linked in both
+// forms (GroupFunctions::either).
 llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
                          std::vector<KernelInfo>& kernels, const LoweringOptions& options);
+
+// Do kernels get a form in which each sub-group is a vector?
+inline bool makesSubGroupsVectors(const LoweringOptions& options) {
+  return options.vectorise == Vectorising::always ||
+         (options.optimize && options.vectorise == Vectorising::automatic);
+}
 
 }  // namespace weft::compiler

@@ -235,6 +235,7 @@ void emitVectorOrLanes(const LaneRun& run, llvm::SmallVectorImpl<llvm::CallInst*
   const auto newBlock = [&](const char* name) {
     return BasicBlock::Create(builder.getContext(), name, function);
   };
+  if (run.region.vector->always) return emitBlocks(run, calls);
   Value* suits = suitsVectors(run);
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(suits)) {
     if (known->isOne()) return emitBlocks(run, calls);

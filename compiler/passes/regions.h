@@ -39,6 +39,7 @@ struct VectorRegion {
   // for? Null: yes.
   llvm::Function *wanted = nullptr, *tail_wanted = nullptr;
   unsigned least_lanes = 1;        // in a row, for which vectors are worth it
+  bool always = false;             // lanes hand each other values: none can run alone
   bool shares_rows = false;        // shorter rows are LLVM's vectoriser's
   bool narrows_global_id = false;  // not for lanes on both sides of a multiple of 2^31 (an
                                    // odd one: or near it)

@@ -6,6 +6,8 @@
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
+#include "compiler/passes/simd/exchanges.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -15,6 +17,7 @@ constexpr size_t most_instructions = 8;
 
 // Neither traps nor costs more than a load would.
 bool isCheap(const Instruction& instruction) {
+  if (exchangeOf(instruction)) return !isHandedOver(instruction);
   if (llvm::isa<llvm::BinaryOperator>(instruction))
     return !instruction.isIntDivRem() && instruction.getOpcode() != Instruction::FDiv &&
            instruction.getOpcode() != Instruction::FRem;

@@ -7,11 +7,13 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Local.h>
 
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/lane_loops.h"
 #include "compiler/passes/region_caller.h"
 #include "compiler/passes/regions.h"
+#include "compiler/passes/simd/exchanges.h"
 
 namespace weft::compiler {
 namespace {
@@ -23,7 +25,8 @@ using Builder = llvm::IRBuilder<>;
 constexpr llvm::StringLiteral width_query = "__weft_sub_group_width",
                               slot_query = "__weft_lane_slot",
                               active_query = "__weft_sub_group_active";
-constexpr llvm::StringLiteral queries[] = {width_query, slot_query, active_query};
+constexpr llvm::StringLiteral queries[] = {width_query, slot_query, active_query,
+                                           side_by_side_query};
 
 constexpr uint64_t active_bytes = 8;
 
@@ -67,6 +70,79 @@ void emitSubGroups(Builder& builder, RegionCaller& caller, uint32_t width,
   });
 }
 
+bool isCallOf(const llvm::Instruction& instruction, llvm::StringRef name) {
+  auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call && call->getCalledFunction() && call->getCalledFunction()->getName() == name;
+}
+
+// Leaves of each function the form that is wanted.
+void chooseForm(llvm::Function& function, bool are_vectors) {
+  auto* answer = llvm::ConstantInt::getBool(function.getContext(), are_vectors);
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (!isCallOf(instruction, side_by_side_query)) continue;
+    instruction.replaceAllUsesWith(answer);
+    instruction.eraseFromParent();
+  }
+  for (BasicBlock& block : function) llvm::ConstantFoldTerminator(&block);
+  llvm::removeUnreachableBlocks(function);
+}
+
+Value* itemsOf(Builder& builder, llvm::Function& function, unsigned first) {
+  Value* items = builder.getInt32(1);
+  for (unsigned d = 0; d < 3; ++d)
+    items = builder.CreateMul(
+        items,
+        builder.CreateTrunc(function.getArg(first + env::local_size + d), builder.getInt32Ty()));
+  return items;
+}
+
+// What own_sub_group.cl asks, of the lanes of a vector.
+class VectorQueries {
+ public:
+  VectorQueries(llvm::Function& function, unsigned first, uint32_t width)
+      : function_(function), first_(first), width_(width) {}
+
+  void lower() {
+    for (llvm::Instruction& instruction :
+         llvm::make_early_inc_range(llvm::instructions(function_))) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+      if (!callee || !callee->isDeclaration()) continue;
+      Builder builder(call);
+      if (callee->getName() == "__weft_meet") {  // they come together
+        call->eraseFromParent();
+      } else if (Value* answer = answerTo(builder, callee->getName())) {
+        call->replaceAllUsesWith(answer);
+        call->eraseFromParent();
+      }
+    }
+    declareExchanges(*function_.getParent());
+  }
+
+ private:
+  Value* answerTo(Builder& builder, llvm::StringRef name) {
+    if (name == "__weft_idle_lanes_run") return builder.getTrue();
+    if (name == "__weft_lanes") return builder.getInt32(width_);
+    if (name == "__weft_here")
+      return createExchange(builder, Exchange::ballot, {builder.getInt32(1)});
+    if (name == "__weft_sub_group") {
+      Value* item = builder.CreateTrunc(function_.getArg(first_ + env::lane), builder.getInt32Ty());
+      Value* lane = createExchange(builder, Exchange::lane);
+      return builder.CreateUDiv(builder.CreateSub(item, lane), builder.getInt32(width_));
+    }
+    if (name == "__weft_sub_groups") {
+      Value* items = itemsOf(builder, function_, first_);
+      return builder.CreateUDiv(builder.CreateAdd(items, builder.getInt32(width_ - 1)),
+                                builder.getInt32(width_));
+    }
+    return nullptr;
+  }
+
+  llvm::Function& function_;
+  unsigned first_;
+  uint32_t width_;
+};
+
 // A loop is left only when all of it has been visited: its exits are visited from its header first,
 // so that they are finished before, and end up behind, everything in it.
 llvm::SmallVector<BasicBlock*> next(BasicBlock* block, const llvm::LoopInfo& loops) {
@@ -83,8 +159,17 @@ bool isSubGroupQuery(const llvm::Function& function) {
   return function.isDeclaration() && llvm::is_contained(queries, function.getName());
 }
 
-SubGroupUse lowerSubGroupQueries(llvm::Function& function, unsigned first, uint32_t width) {
-  SubGroupUse use{.width = width};
+bool usesSubGroups(const llvm::Function& kernel) {
+  return llvm::any_of(llvm::instructions(kernel), [](const llvm::Instruction& instruction) {
+    return isCallOf(instruction, side_by_side_query);
+  });
+}
+
+SubGroupUse lowerSubGroupQueries(llvm::Function& function, unsigned first, uint32_t width,
+                                 bool are_vectors) {
+  SubGroupUse use{.width = width, .are_vectors = are_vectors};
+  chooseForm(function, are_vectors);
+  if (are_vectors) VectorQueries(function, first, width).lower();
   const std::vector<llvm::CallInst*> calls = findQueries(function);
   for (const llvm::CallInst* call : calls) {
     const llvm::StringRef name = call->getCalledFunction()->getName();
@@ -110,6 +195,26 @@ SubGroupUse lowerSubGroupQueries(llvm::Function& function, unsigned first, uint3
     call->eraseFromParent();
   }
   return use;
+}
+
+void lowerPlaces(llvm::Function& function, unsigned first, uint32_t width) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    const auto exchange = exchangeOf(instruction);
+    if (!exchange) continue;
+    Builder builder(&instruction);
+    const auto number = [&](unsigned parameter) {
+      return builder.CreateTrunc(function.getArg(first + parameter), builder.getInt32Ty());
+    };
+    Value* item = number(env::lane);
+    Value* answer = builder.CreateAnd(item, width - 1);
+    if (exchange == Exchange::members) {
+      Value* rest =
+          builder.CreateSub(itemsOf(builder, function, first), builder.CreateSub(item, answer));
+      answer = builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, rest, builder.getInt32(width));
+    }
+    instruction.replaceAllUsesWith(answer);
+    instruction.eraseFromParent();
+  }
 }
 
 void reserveSubGroupSlots(const SubGroupUse& use, ContextLayout& layout) {

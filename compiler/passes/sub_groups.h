@@ -7,6 +7,10 @@
 // at the first meeting, in the program's order: so lanes which left a loop or skipped a branch wait
 // for the others where their ways join again. Lanes at a barrier go on when no lane of the group is
 // left at a meeting.
+//
+// Where each sub-group is a row's vector of lanes nothing of this is needed: the same functions are
+// then the library's own for devices that run lanes at the same time (own_sub_group.cl), of which
+// what is left to the vectoriser are exchanges of the lanes of one vector (simd/exchanges.h).
 #pragma once
 
 #include <vector>
@@ -27,12 +31,21 @@ struct SubGroupUse {
   uint32_t width = 0;
   uint64_t slot_bytes = 0;    // of a lane's slot, through which it hands values to others; or 0
   bool knows_active = false;  // each lane keeps which lanes came to the last meeting
+  bool are_vectors = false;   // each is a vector
 };
+
+// Are there functions of sub-groups of which there is a form for vectors?
+bool usesSubGroups(const llvm::Function& kernel);
 
 bool isSubGroupQuery(const llvm::Function& function);
 
-// Replaces the queries of `function`, whose parameters from `first` on are the environment.
-SubGroupUse lowerSubGroupQueries(llvm::Function& function, unsigned first, uint32_t width);
+// Replaces the queries of `function`, whose parameters from `first` on are the environment, and
+// chooses the functions' form.
+SubGroupUse lowerSubGroupQueries(llvm::Function& function, unsigned first, uint32_t width,
+                                 bool are_vectors);
+// Answers of `function`, in which lanes hand nothing to each other, where a lane is in its
+// sub-group, so that it may run in any form.
+void lowerPlaces(llvm::Function& function, unsigned first, uint32_t width);
 // To be called before any other slot is added.
 void reserveSubGroupSlots(const SubGroupUse& use, ContextLayout& layout);
 

@@ -9,6 +9,7 @@
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/PassManager.h>
 
+#include "compiler/passes/simd/exchanges.h"
 #include "compiler/passes/work_group_functions.h"
 
 namespace weft::compiler {
@@ -45,7 +46,7 @@ class LaneInfo : public llvm::TargetTransformInfoImplCRTPBase<LaneInfo> {
         return llvm::isa<llvm::UndefValue>(incoming);
       });
     if (auto* call = llvm::dyn_cast<llvm::CallBase>(value))
-      return !call->doesNotAccessMemory() || call->isConvergent();
+      return !call->doesNotAccessMemory() || call->isConvergent() || exchangeOf(*call);
     return llvm::isa<llvm::AllocaInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst,
                      llvm::FreezeInst, llvm::VAArgInst>(value);
   }

@@ -6,6 +6,9 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/passes/simd/exchanges.h"
+#include "compiler/passes/work_items.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -133,11 +136,12 @@ std::optional<Call> parse(StringRef symbol) {
 // The definition of one work-group function.
 class Definition {
  public:
-  Definition(Function& function, const Call& call, llvm::GlobalVariable* slot)
+  Definition(Function& function, const Call& call, llvm::GlobalVariable* slot, bool may_be_vectors)
       : module_(*function.getParent()),
         function_(function),
         call_(call),
         slot_(slot),
+        may_be_vectors_(may_be_vectors),
         builder_(llvm::BasicBlock::Create(module_.getContext(), "entry", &function)) {}
 
   void emit() {
@@ -145,11 +149,12 @@ class Definition {
     function_.setDSOLocal(true);
     function_.addFnAttr(llvm::Attribute::Convergent);
     function_.addFnAttr(llvm::Attribute::NoUnwind);
+    if (may_be_vectors_) function_.addFnAttr(llvm::Attribute::NoInline);  // until it is chosen
     Value* value = function_.getArg(0);
     if (call_.of_truth)
       value = builder_.CreateZExt(builder_.CreateIsNotNull(value), value->getType());
     barrier();
-    Value* so_far = fold(value);
+    Value* so_far = may_be_vectors_ ? foldEitherWay(value) : fold(value);
     barrier();
     builder_.CreateRet(so_far ? so_far : result(value->getType()));
   }
@@ -171,6 +176,76 @@ class Definition {
     if (call_.shape != Shape::scan_exclusive) return nullptr;
     return builder_.CreateSelect(isFirst(),
                                  call_.operation->identity(value->getType(), call_.number), before);
+  }
+
+  Value* foldEitherWay(Value* value) {
+    llvm::LLVMContext& context = module_.getContext();
+    const auto newBlock = [&] { return llvm::BasicBlock::Create(context, "", &function_); };
+    llvm::BasicBlock *vectors = newBlock(), *lanes = newBlock(), *done = newBlock();
+    builder_.CreateCondBr(query(side_by_side_query, builder_.getInt1Ty(), {}), vectors, lanes);
+    builder_.SetInsertPoint(vectors);
+    Value* of_vectors = foldVector(value);
+    vectors = builder_.GetInsertBlock();
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(lanes);
+    Value* of_lanes = fold(value);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+    if (!of_lanes) return nullptr;
+    llvm::PHINode* either = builder_.CreatePHI(value->getType(), 2);
+    either->addIncoming(of_vectors, vectors);
+    either->addIncoming(of_lanes, lanes);
+    return either;
+  }
+
+  // What a scan's lanes get. Vectors come one after the other, each with all of its lanes at once.
+  Value* foldVector(Value* value) {
+    Value* lane = createExchange(builder_, Exchange::lane);
+    Value* item = query("_Z19get_local_linear_idv", builder_.getInt64Ty(), {});
+    item = builder_.CreateSub(item, builder_.CreateZExt(lane, builder_.getInt64Ty()));
+    Value* is_first = builder_.CreateIsNull(item);
+    llvm::LoadInst* before = builder_.CreateLoad(value->getType(), slot_);
+    if (call_.shape == Shape::broadcast) {
+      Value* source = createExchange(builder_, Exchange::ballot,
+                                     {builder_.CreateZExt(isSource(), builder_.getInt32Ty())});
+      Value* from =
+          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, source, builder_.getFalse());
+      Value* taken = createShuffle(builder_, value, from);
+      builder_.CreateStore(builder_.CreateSelect(builder_.CreateIsNotNull(source), taken, before),
+                           slot_);
+      return nullptr;
+    }
+    const auto combine = [&](Value* left, Value* right) {
+      return call_.operation->combine(builder_, call_.number, left, right);
+    };
+    Value* identity = call_.operation->identity(value->getType(), call_.number);
+    Value* lanes = query("__weft_lanes", builder_.getInt32Ty(), {});
+    Value* scanned = scanOfVector(value, lane, lanes, identity);
+    Value* last = builder_.CreateSub(lanes, builder_.getInt32(1));
+    Value* all = createShuffle(builder_, scanned, last);
+    builder_.CreateStore(builder_.CreateSelect(is_first, all, combine(before, all)), slot_);
+    if (call_.shape == Shape::reduce) return nullptr;
+    if (call_.shape == Shape::scan_exclusive) {
+      scanned = createShuffle(builder_, scanned, builder_.CreateSub(lane, builder_.getInt32(1)));
+      scanned = builder_.CreateSelect(builder_.CreateIsNull(lane), identity, scanned);
+    }
+    return builder_.CreateSelect(is_first, scanned, combine(before, scanned));
+  }
+
+  // Lanes that are not there have what changes nothing.
+  Value* scanOfVector(Value* value, Value* lane, Value* lanes, Value* identity) {
+    constexpr unsigned most_lanes = 32;
+    Value* runs = createExchange(builder_, Exchange::runs);
+    Value* x = builder_.CreateSelect(builder_.CreateIsNotNull(runs), value, identity);
+    for (unsigned distance = 1; distance < most_lanes; distance *= 2) {
+      Value* step = builder_.getInt32(distance);
+      Value* below = createShuffle(builder_, x, builder_.CreateSub(lane, step));
+      Value* takes = builder_.CreateAnd(builder_.CreateICmpUGE(lane, step),
+                                        builder_.CreateICmpUGT(lanes, step));
+      x = builder_.CreateSelect(takes, call_.operation->combine(builder_, call_.number, below, x),
+                                x);
+    }
+    return x;
   }
 
   Value* result(llvm::Type* type) {
@@ -211,6 +286,7 @@ class Definition {
   Function& function_;
   const Call call_;
   llvm::GlobalVariable* slot_;
+  const bool may_be_vectors_;
   Builder builder_;
 };
 
@@ -227,7 +303,7 @@ llvm::GlobalVariable* makeSlot(llvm::Module& module) {
 
 }  // namespace
 
-void defineWorkGroupFunctions(llvm::Module& module) {
+void defineWorkGroupFunctions(llvm::Module& module, bool may_be_vectors) {
   llvm::SmallVector<std::pair<Function*, Call>> found;
   for (Function& function : module) {
     if (!function.isDeclaration() || function.use_empty()) continue;
@@ -235,7 +311,7 @@ void defineWorkGroupFunctions(llvm::Module& module) {
   }
   if (found.empty()) return;
   llvm::GlobalVariable* slot = makeSlot(module);
-  for (auto& [function, call] : found) Definition(*function, call, slot).emit();
+  for (auto& [function, call] : found) Definition(*function, call, slot, may_be_vectors).emit();
 }
 
 bool isGroupResult(const llvm::GlobalVariable& variable) {

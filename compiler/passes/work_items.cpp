@@ -55,14 +55,14 @@ constexpr std::array<llvm::StringLiteral, 3> meetings = {
     "_Z17sub_group_barrierj12memory_scope",
 };
 
-// What only GPUs answer: of lanes that run side by side (compiler/gpu/sub_groups.cpp), and where
-// requests for the host are left.
-constexpr std::array<llvm::StringLiteral, 17> gpu_queries = {
-    "__weft_lanes",      "__weft_lane",        "__weft_members",     "__weft_sub_group",
-    "__weft_sub_groups", "__weft_here",        "__weft_meet",        "__weft_ballot",
-    "__weft_shuffle",    "__weft_shuffle_up",  "__weft_group_slots", "__weft_barrier_number",
-    "__weft_meet_warps", "__weft_order_group", "__weft_rest",        journal_query,
-    journal_writer_query};
+// What GPUs answer: of lanes that run side by side (compiler/gpu/sub_groups.cpp), as CPUs do where
+// they are vectors (sub_groups.h), and where requests for the host are left.
+constexpr std::array<llvm::StringLiteral, 20> gpu_queries = {
+    "__weft_lanes",      "__weft_lane",         "__weft_members",     "__weft_sub_group",
+    "__weft_sub_groups", "__weft_here",         "__weft_meet",        "__weft_ballot",
+    "__weft_shuffle",    "__weft_shuffle_up",   "__weft_group_slots", "__weft_barrier_number",
+    "__weft_meet_warps", "__weft_order_group",  "__weft_rest",        "__weft_idle_lanes_run",
+    "__weft_runs",       "__weft_shuffle_long", journal_query,        journal_writer_query};
 
 const Query* findQuery(llvm::StringRef name) {
   const auto* found = llvm::find_if(queries, [&](const Query& q) { return q.name == name; });

@@ -42,6 +42,9 @@ inline constexpr llvm::StringLiteral services_query = "__weft_host_services";
 inline constexpr llvm::StringLiteral journal_query = "__weft_journal";
 inline constexpr llvm::StringLiteral journal_writer_query = "__weft_journal_writer";
 
+// i1: do the work-items of a sub-group run at the same time?
+inline constexpr llvm::StringLiteral side_by_side_query = "__weft_side_by_side";
+
 // Before the name of a query: it answers with the lower half of what the query does, as i32.
 inline constexpr llvm::StringLiteral narrow_query = "__weft_narrow";
 

@@ -39,9 +39,10 @@ void forgetUsed(llvm::Module& module) {
     if (llvm::GlobalVariable* list = module.getNamedGlobal(name)) list->eraseFromParent();
 }
 
-llvm::Error linkFunctions(llvm::Module& module, const llvm::TargetMachine& machine) {
+llvm::Error linkFunctions(llvm::Module& module, const llvm::TargetMachine& machine,
+                          GroupFunctions groups) {
   if (hasFasterMath(machine)) useOwnMath(module, OwnMath::faster);
-  return linkBuiltins(module);
+  return linkBuiltins(module, LateMath::left, groups);
 }
 
 }  // namespace
@@ -56,8 +57,12 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   markInverseRoots(module);
   lowerOpaqueTypes(module);
   defineImageFunctions(module);
-  if (llvm::Error error = linkFunctions(module, **machine)) return error;
-  defineWorkGroupFunctions(module);
+  const LoweringOptions lowering{.optimize = options.optimise,
+                                 .vectorise = vectorising(options.vectorising)};
+  const auto groups =
+      makesSubGroupsVectors(lowering) ? GroupFunctions::either : GroupFunctions::lowered;
+  if (llvm::Error error = linkFunctions(module, **machine, groups)) return error;
+  defineWorkGroupFunctions(module, groups == GroupFunctions::either);
   markPrintf(module, image.kernels);
   lowerPrintf(module);
   markDeviceQueues(module, image.kernels);
@@ -80,8 +85,6 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   markSplitHazards(module, image.kernels);
   markGroupObservers(module, image.kernels);
   markStoreSizes(module, image.kernels);
-  const LoweringOptions lowering{.optimize = options.optimise,
-                                 .vectorise = vectorising(options.vectorising)};
   if (llvm::Error error = lowerKernels(module, **machine, image.kernels, lowering)) return error;
   exportDestructors(module);  // the lowering has left nothing but kernels visible
   const std::vector<Part> parts = partsOf(module);

@@ -34,6 +34,8 @@ struct Origin {
     llvm::StringRef name = function.getName();
     if (name.consume_front(turned_prefix) || name.contains(turned_suffix)) form = "turned: ";
     if (name.consume_front(joint_prefix) || name.contains(joint_suffix)) form = "joint: ";
+    if (name.consume_front(sub_groups_prefix) || name.contains(sub_groups_suffix))
+      form = "sub-groups as vectors: ";
     name.consume_front(entry_prefix);
     kernel = name.split('.').first;
   }

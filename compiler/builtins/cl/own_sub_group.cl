@@ -22,6 +22,11 @@ void __weft_meet(uint mask) __attribute__((convergent));
 uint __weft_ballot(int predicate, uint mask) __attribute__((convergent));
 // x of that lane; anything where it is not one of the mask.
 uint __weft_shuffle(uint x, uint lane, uint mask) __attribute__((convergent));
+// Do lanes that are not here run along, so that whole sub-groups shuffle? Then each can ask if it is
+// one that is here.
+bool __weft_idle_lanes_run(void) __attribute__((const));
+uint __weft_runs(void) __attribute__((convergent));
+ulong __weft_shuffle_long(ulong x, uint lane) __attribute__((convergent));
 
 typedef struct {
   uint lane, members;
@@ -61,34 +66,75 @@ OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scop
     union {                                                              \
       T value;                                                           \
       uint words[(sizeof(T) + 3) / 4];                                   \
+      ulong longs[(sizeof(T) + 7) / 8];                                  \
     } u;                                                                 \
     if (sizeof(T) < 4) u.words[0] = 0;                                   \
     u.value = x;                                                         \
+    if (sizeof(T) % 8 == 0 && __weft_idle_lanes_run()) {                 \
+      for (uint i = 0; i < sizeof(T) / 8; ++i)                           \
+        u.longs[i] = __weft_shuffle_long(u.longs[i], lane);              \
+      return u.value;                                                    \
+    }                                                                    \
     for (uint i = 0; i < (sizeof(T) + 3) / 4; ++i)                       \
       u.words[i] = __weft_shuffle(u.words[i], lane, mask);               \
     return u.value;                                                      \
   }
 
+// Steps are written out, as the number of lanes is known where the library is linked.
+#define SCAN_STEP(T, name, distance)                                         \
+  if (distance < __weft_lanes()) {                                           \
+    const T below = take_##T(x, lane - distance, mask);                      \
+    x = lane >= distance ? (T)COMBINE_##name(below, x) : x;                  \
+  }
+#define CLUSTER_STEP(T, name, distance)                                      \
+  if (distance < cluster) x = COMBINE_##name(x, take_##T(x, lane ^ distance, mask));
+#define STEPS(STEP, T, name) \
+  STEP(T, name, 1) STEP(T, name, 2) STEP(T, name, 4) STEP(T, name, 8) STEP(T, name, 16)
+
 // Of all lanes, which the program promises to be there.
 #define DEFINE_UNIFORM(T, name, identity)                                    \
-  INLINE T scan_##name##_##T(T x, Member m) {                                \
-    for (uint distance = 1; distance < m.members; distance *= 2) {           \
-      const T below = take_##T(x, m.lane - distance, m.all);                 \
-      if (m.lane >= distance) x = COMBINE_##name(below, x);                  \
-    }                                                                        \
+  INLINE T scan_##name##_##T(T x, uint lane, uint mask) {                    \
+    STEPS(SCAN_STEP, T, name)                                                \
     return x;                                                                \
   }                                                                          \
   OVERLOAD T __weft_own_sub_group_reduce_##name(T x) {                       \
+    if (__weft_idle_lanes_run()) return all_##name##_##T(x);  \
     const Member m = self();                                                 \
-    return take_##T(scan_##name##_##T(x, m), m.members - 1, m.all);          \
+    return take_##T(scan_##name##_##T(x, m.lane, m.all), m.members - 1, m.all); \
   }                                                                          \
   OVERLOAD T __weft_own_sub_group_scan_inclusive_##name(T x) {               \
-    return scan_##name##_##T(x, self());                                     \
+    if (__weft_idle_lanes_run()) return up_to_##name##_##T(x); \
+    const Member m = self();                                                 \
+    return scan_##name##_##T(x, m.lane, m.all);                              \
   }                                                                          \
   OVERLOAD T __weft_own_sub_group_scan_exclusive_##name(T x) {               \
+    if (__weft_idle_lanes_run()) return before_##name##_##T(x); \
     const Member m = self();                                                 \
-    const T below = take_##T(scan_##name##_##T(x, m), m.lane - 1, m.all);    \
+    const T below = take_##T(scan_##name##_##T(x, m.lane, m.all), m.lane - 1, m.all); \
     return m.lane ? below : (T)(identity);                                   \
+  }
+
+// Of the lanes that are here where the others run along: these have what changes nothing.
+#define DEFINE_MASKED(T, name, identity)                                     \
+  INLINE T up_to_##name##_##T(T x) {                                         \
+    const uint lane = __weft_lane(), mask = ~0u;                             \
+    x = __weft_runs() ? x : (T)(identity);                                   \
+    STEPS(SCAN_STEP, T, name)                                                \
+    return x;                                                                \
+  }                                                                          \
+  INLINE T all_##name##_##T(T x) {                                           \
+    return take_##T(up_to_##name##_##T(x), __weft_lanes() - 1, ~0u);         \
+  }                                                                          \
+  INLINE T before_##name##_##T(T x) {                                        \
+    const uint lane = __weft_lane();                                         \
+    const T below = take_##T(up_to_##name##_##T(x), lane - 1, ~0u);          \
+    return lane ? below : (T)(identity);                                     \
+  }                                                                          \
+  INLINE T cluster_##name##_##T(T x, uint cluster) {                         \
+    const uint lane = __weft_lane(), mask = ~0u;                             \
+    x = __weft_runs() ? x : (T)(identity);                                   \
+    STEPS(CLUSTER_STEP, T, name)                                             \
+    return x;                                                                \
   }
 
 // Of the lanes of `mask` that are below `end`, in their order; `identity` where there are none.
@@ -108,18 +154,26 @@ OVERLOAD void __weft_own_sub_group_barrier(cl_mem_fence_flags flags, memory_scop
 // `truth` makes a truth value of what logical operations get.
 #define DEFINE_NON_UNIFORM(T, name, identity, truth)                                     \
   DEFINE_FOLD(T, name, identity)                                                         \
+  DEFINE_MASKED(T, name, identity)                                                       \
   OVERLOAD T __weft_own_sub_group_non_uniform_reduce_##name(T x) {                       \
-    return fold_##name##_##T(truth x, __weft_here(), 32);                                \
+    const uint mask = __weft_here();                                                     \
+    if (__weft_idle_lanes_run()) return all_##name##_##T(truth x);                 \
+    return fold_##name##_##T(truth x, mask, 32);                                         \
   }                                                                                      \
   OVERLOAD T __weft_own_sub_group_non_uniform_scan_inclusive_##name(T x) {               \
-    return fold_##name##_##T(truth x, __weft_here(), self().lane + 1);                   \
+    const uint mask = __weft_here();                                                     \
+    if (__weft_idle_lanes_run()) return up_to_##name##_##T(truth x);               \
+    return fold_##name##_##T(truth x, mask, __weft_lane() + 1);                          \
   }                                                                                      \
   OVERLOAD T __weft_own_sub_group_non_uniform_scan_exclusive_##name(T x) {               \
-    return fold_##name##_##T(truth x, __weft_here(), self().lane);                       \
+    const uint mask = __weft_here();                                                     \
+    if (__weft_idle_lanes_run()) return before_##name##_##T(truth x);              \
+    return fold_##name##_##T(truth x, mask, __weft_lane());                              \
   }                                                                                      \
   OVERLOAD T __weft_own_sub_group_clustered_reduce_##name(T x, uint cluster) {           \
-    const uint mask = __weft_here(), lane = self().lane, begin = lane - lane % cluster;  \
+    const uint mask = __weft_here(), lane = __weft_lane(), begin = lane - lane % cluster; \
     const T own = truth x;                                                               \
+    if (__weft_idle_lanes_run()) return cluster_##name##_##T(own, cluster);        \
     T result = (T)(identity);                                                            \
     bool any = false;                                                                    \
     for (uint i = 0; i < cluster; ++i) {                                                 \

@@ -153,7 +153,19 @@ LaneShape LaneShapes::transfer(const Instruction& instruction) const {
   return ofArithmetic(instruction);
 }
 
+LaneShape LaneShapes::ofExchange(const llvm::CallBase& call, Exchange exchange) const {
+  if (exchange == Exchange::lane) return linearShape(1);
+  if (exchange == Exchange::runs) return varying_shape;
+  if (exchange == Exchange::members || exchange == Exchange::ballot) return uniform_shape;
+  const LaneShape number = of(call.getArgOperand(0)), from = of(call.getArgOperand(1));
+  for (const LaneShape shape : {number, from})
+    if (shape.kind == LaneShape::unknown) return shape;
+  const bool is_same = number.kind == LaneShape::uniform || from.kind == LaneShape::uniform;
+  return is_same ? uniform_shape : varying_shape;
+}
+
 LaneShape LaneShapes::ofCall(const llvm::CallBase& call) const {
+  if (const auto exchange = exchangeOf(call)) return ofExchange(call, *exchange);
   if (const auto mark = laneMark(call))
     return mark == LaneMark::neighbour ? linearShape(1) : uniform_shape;
   if (!isOncePerVector(call)) return varying_shape;
@@ -261,6 +273,9 @@ bool LaneShapes::isId(const Value* value) const {
 std::optional<uint64_t> LaneShapes::greatest(const Value* value) const {
   constexpr uint64_t most = INT32_MAX, most_lanes = port::cpu_max_work_group_size;
   if (value == parameters_.local_id) return most_lanes - 1;
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(value);
+      call && exchangeOf(*call) == Exchange::lane)
+    return most_lanes - 1;
   if (auto* narrow = llvm::dyn_cast<llvm::TruncInst>(value)) {
     if (narrow->getType()->getIntegerBitWidth() < 32) return std::nullopt;
     return greatest(narrow->getOperand(0));

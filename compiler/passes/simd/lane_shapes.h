@@ -10,6 +10,7 @@
 #include <llvm/IR/Instructions.h>
 
 #include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/exchanges.h"
 
 namespace weft::compiler {
 
@@ -60,6 +61,7 @@ class LaneShapes {
   LaneShape ofElement(const llvm::GetElementPtrInst& element) const;
   LaneShape ofPhi(const llvm::PHINode& phi) const;
   LaneShape ofCall(const llvm::CallBase& call) const;
+  LaneShape ofExchange(const llvm::CallBase& call, Exchange exchange) const;
   LaneShape ofOperands(const llvm::Instruction& instruction) const;
   LaneShape meet(LaneShape a, LaneShape b) const;
   bool isId(const llvm::Value* value) const;

@@ -7,6 +7,7 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include "compiler/passes/simd/exchanges.h"
 #include "compiler/passes/simd/lane_marks.h"
 #include "compiler/passes/simd/neighbours.h"
 
@@ -87,6 +88,10 @@ std::optional<LaneTurns> nearTurns(const Loop& loop, Value* start, const llvm::B
       match(&next, m_c_Add(m_Specific(next.getOperand(0)), m_One())) && next.hasNoSignedWrap();
   if (!goes_on || !by_one || end->getType() != start->getType() || !loop.isLoopInvariant(end))
     return std::nullopt;
+  const bool hands_over = llvm::any_of(loop.blocks(), [](const BasicBlock* block) {
+    return llvm::any_of(*block, isHandedOver);  // to lanes in the same turn of their own
+  });
+  if (hands_over) return std::nullopt;
   const Value* id = idBehind(start, shapes);
   if (!id || (!shapes.isUniform(end) && idBehind(end, shapes) != id)) return std::nullopt;
   if (!are_neighbours) {

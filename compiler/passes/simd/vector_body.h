@@ -15,6 +15,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/passes/simd/control_levels.h"
+#include "compiler/passes/simd/exchanges.h"
 #include "compiler/passes/simd/lane_marks.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/neighbours.h"
@@ -34,6 +35,7 @@ struct VectorOptions {
   bool masks_gathers = true;      // the processor does; otherwise each lane would have a branch
   bool masks_bytes = true;        // so for loads of neighbouring bytes and half words
   unsigned pixel_lanes = 0;       // pixel_calls.h
+  unsigned permuted_lanes = 0;    // of 32 bits, by one instruction; 0: none
 };
 
 class VectorBody {
@@ -176,6 +178,13 @@ class VectorBody {
   bool emitIntrinsic(llvm::CallBase& call);
   bool emitVariant(llvm::CallBase& call);
   bool emitPixels(llvm::CallBase& call);
+
+  // exchanges.cpp
+  void emitExchange(llvm::CallInst& call, Exchange exchange);
+  void emitShuffle(llvm::CallInst& call);
+  Value* permuted(Value* numbers, Value* places);
+  Value* permutedWords(Value* numbers, Value* places);
+  Value* takenFromMemory(Value* numbers, Value* places);
 
   llvm::Function& lane_;
   LaneParameters parameters_;

@@ -47,7 +47,7 @@ bool needsLanes(const Instruction& instruction, const LaneShapes& shapes) {
 bool isExpensive(const Instruction& instruction, const LaneShapes& shapes) {
   if (llvm::isa<llvm::CallBase>(instruction))
     return !llvm::isa<llvm::IntrinsicInst>(instruction) && !isFloatPart(instruction) &&
-           !laneMark(instruction);
+           !laneMark(instruction) && !exchangeOf(instruction);
   if (const Value* pointer = llvm::getLoadStorePointerOperand(&instruction))
     return shapes.isVarying(pointer);
   return instruction.isIntDivRem() || instruction.isAtomic();

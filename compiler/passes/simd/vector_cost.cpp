@@ -38,6 +38,7 @@ constexpr double running_step = 10;            // over those that run
 constexpr double taken_out = 1;                // of a vector of addresses, one
 constexpr double local_update = 4;             // an atomic of local memory, which one thread has
 constexpr double far_line = 6;                 // a cache line for one element
+constexpr double handed_over = 3;              // from lane to lane, through memory
 constexpr double division = 10;                // of integers
 constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
 constexpr double strided_access = 3;
@@ -97,6 +98,7 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (isFloatPart(instruction)) return {float_part * width, 1.5};
     if (laneMark(instruction)) return {0, 4};
+    if (exchangeOf(instruction)) return {handed_over * width, 2};
     if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) {
       const VectorCost cost = elementwise(call->getType(), width);
       return {cost.lanes, cost.vectors * 1.5};

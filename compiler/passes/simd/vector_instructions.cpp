@@ -22,6 +22,8 @@ bool dividesAsFloats(const Instruction& instruction) {
 
 void VectorBody::emit(Instruction& instruction) {
   if (const auto mark = laneMark(instruction)) return emitMark(instruction, *mark);
+  if (const auto exchange = exchangeOf(instruction))
+    return emitExchange(llvm::cast<llvm::CallInst>(instruction), *exchange);
   if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
     return emitVariable(*variable);
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return emitStore(*store);

@@ -80,7 +80,8 @@ class Survey {
       once(instruction, "one lane after the other: atomic or volatile");
   }
   void call(const llvm::CallInst& call, const LaneShapes& shapes) {
-    if (llvm::isa<llvm::IntrinsicInst>(call) || isFloatPart(call) || !shapes.isVarying(&call))
+    if (llvm::isa<llvm::IntrinsicInst>(call) || isFloatPart(call) || exchangeOf(call) ||
+        !shapes.isVarying(&call))
       return;
     if (isPixelCall(call) && shapes.isUniform(call.getArgOperand(0))) return;
     if (!hasVectorForm(call)) once(call, "one lane after the other: a call without a vector form");

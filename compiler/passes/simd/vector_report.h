@@ -31,6 +31,8 @@ void reportVectors(llvm::Function& lane, const ControlLevels& levels, const Lane
 inline constexpr llvm::StringLiteral turned_suffix = ".turned";
 // And of its joint body (joint_groups.h).
 inline constexpr llvm::StringLiteral joint_suffix = ".joint";
+// And of the body in which each sub-group is a vector (sub_groups.h).
+inline constexpr llvm::StringLiteral sub_groups_suffix = ".sub_groups";
 
 // Accesses of the turned body take so many hundredths of what those of `body` take.
 void reportTurned(const llvm::Function& body, unsigned percent);

@@ -158,6 +158,7 @@ class RegionVectoriser {
         region_(region),
         machine_(machine),
         mode_(mode),
+        exchanges_(hasExchanges(*region.function)),
         between_barriers_(split.regions.size() > 1),
         uses_rows_(llvm::any_of(split.regions, [&](const Region& other) {
           return !other.function->getArg(body.firstHidden() + env::local_id + 1)->use_empty();
@@ -191,7 +192,7 @@ class RegionVectoriser {
 
   // LLVM's vectoriser sees itself what is extended.
   bool isOurs(const LaneCode& code) const {
-    return mode_ == Vectorising::always || code.levels().levels().size() > 1 ||
+    return mode_ == Vectorising::always || exchanges_ || code.levels().levels().size() > 1 ||
            isBeyondLoopVectoriser(*lane_, code.levels(), code.shapes(), slowMasks());
   }
 
@@ -215,6 +216,7 @@ class RegionVectoriser {
 
   // Lanes of a vector. Where rows are known to fill half of one at most, it is shorter.
   unsigned width() const {
+    if (exchanges_) return body_.sub_groups.width;
     const unsigned widest = vectorLanes(*region_.function, machine_);
     const uint64_t row = body_.usual_size[0];
     if (row == 0 || body_.groups > 1) return widest;
@@ -254,7 +256,7 @@ class RegionVectoriser {
     const LaneShapes& shapes = code.shapes();
     const FarLoads far = code.farLoads();
     const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width());
-    if (mode_ != Vectorising::always) {
+    if (mode_ != Vectorising::always && !exchanges_) {
       const bool without_loops = levels.levels().size() == 1;
       region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
       if (without_loops && !region_.loses_order) region_.loses_order = mayLoseOrder(*lane_);
@@ -271,6 +273,7 @@ class RegionVectoriser {
       if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
     }
     reportVectors(*lane_, levels, shapes, width(), cost);
+    if (exchanges_) return runSubGroups(code);
     const Bounds bounds = findBounds(*lane_);
     VectorRegion result;
     joinRows(result, code, testedBounds(bounds, shapes));
@@ -286,6 +289,19 @@ class RegionVectoriser {
         result.tail_wanted = someInside(*lane_, shapes, bounds, width());
     }
     if (mode_ != Vectorising::always) leaveShortRows(result, levels, cost);
+    region_.vector = result;
+  }
+
+  // Each of them is one vector of a row, the last one of a shorter row a part of it. Launches whose
+  // ids might not be as vectors take them to be do not come here (entry_forms.h).
+  void runSubGroups(LaneCode& code) {
+    VectorRegion result;
+    result.always = true;
+    code.levels().shareMasks();
+    result.rows.emplace_back().forms.push_back(
+        {code.emit(options(width(), /*whole=*/true)), width(), nullptr});
+    result.tail = code.emit(options(width(), /*whole=*/false));
+    result.tail->addFnAttr(llvm::Attribute::NoInline);
     region_.vector = result;
   }
 
@@ -311,7 +327,20 @@ class RegionVectoriser {
   }
 
   VectorOptions options(unsigned lanes, bool whole) const {
-    return {lanes, whole, outcomePerLane(), masksGathers(), masksBytes(), pixelLanes(machine_)};
+    return {lanes,          whole,        outcomePerLane(),
+            masksGathers(), masksBytes(), pixelLanes(machine_),
+            permutedLanes()};
+  }
+
+  unsigned permutedLanes() const {
+    if (!machine_.getTargetTriple().isX86()) return 0;
+    const auto has = [&](const char* features) {
+      return machine_.getMCSubtargetInfo()->checkFeatures(features);
+    };
+    return std::min(has("+avx512f") ? 16u
+                    : has("+avx2")  ? 8u
+                                    : 0u,
+                    vectorLanes(*region_.function, machine_));
   }
 
   // Those that whole vectors are tested for, so that they need no masks.
@@ -388,6 +417,7 @@ class RegionVectoriser {
   Region& region_;
   llvm::TargetMachine& machine_;
   Vectorising mode_;
+  bool exchanges_;         // its lanes hand each other values
   bool between_barriers_;  // one of several regions
   bool uses_rows_;         // the kernel asks for its place in dimension 1
   Function* lane_ = nullptr;

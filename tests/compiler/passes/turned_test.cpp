@@ -92,7 +92,7 @@ TEST(TurnedGroups, AreNotThoseOfWhichTheOrderIsTold) {
   llvm::LLVMContext context;
   const auto module = compileOpenCl(context, in_order, "-cl-std=CL3.0");
   std::vector<KernelInfo> infos = describeKernels(*module);
-  compiler::defineWorkGroupFunctions(*module);
+  compiler::defineWorkGroupFunctions(*module, /*may_be_vectors=*/false);
   llvm::Error error = compiler::lowerKernels(*module, hostMachine(), infos, {});
   EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
   ASSERT_EQ(infos.size(), 2u);
