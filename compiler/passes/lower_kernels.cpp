@@ -98,6 +98,7 @@ bool runsAsVectors(const SplitKernel& split) {
 Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachine& machine,
                     KernelInfo& info, const LoweringOptions& options) {
   llvm::Module& module = *body.function->getParent();
+  if (!body.sub_groups.are_vectors) keepTurnsTogether(*body.function);
   SplitKernel split = splitAtBarriers(body);
   if (body.sub_groups.are_vectors)
     for (Region& region : split.regions)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -221,6 +222,34 @@ void reserveSubGroupSlots(const SubGroupUse& use, ContextLayout& layout) {
   if (use.slot_bytes)
     layout.addPerLane(use.slot_bytes, llvm::Align(std::min<uint64_t>(use.slot_bytes, 128)));
   if (use.knows_active) layout.addPerLane(active_bytes, llvm::Align(active_bytes));
+}
+
+void keepTurnsTogether(llvm::Function& body) {
+  const llvm::DominatorTree tree(body);
+  const llvm::LoopInfo loops(tree);
+  llvm::SmallVector<llvm::CallInst*> meetings;
+  for (llvm::Instruction& instruction : llvm::instructions(body))
+    if (isBarrierCall(instruction) && isMeeting(llvm::cast<llvm::CallInst>(instruction)))
+      meetings.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  llvm::SmallSetVector<BasicBlock*, 4> latches;
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    llvm::SmallVector<BasicBlock*> ends;
+    loop->getLoopLatches(ends);
+    const auto may_be_passed = [&](const llvm::CallInst* meeting) {
+      const BasicBlock* block = meeting->getParent();
+      return loop->contains(block) &&
+             (loops.getLoopFor(block) != loop || llvm::any_of(ends, [&](const BasicBlock* end) {
+                return !tree.dominates(block, end);
+              }));
+    };
+    if (llvm::any_of(meetings, may_be_passed)) latches.insert(ends.begin(), ends.end());
+  }
+  for (BasicBlock* latch : latches) {
+    auto* meeting = llvm::cast<llvm::CallInst>(meetings.front()->clone());
+    for (unsigned i = 0; i < meeting->arg_size(); ++i)
+      meeting->setArgOperand(i, llvm::Constant::getNullValue(meeting->getArgOperand(i)->getType()));
+    meeting->insertBefore(latch->getTerminator());
+  }
 }
 
 void sortByProgramOrder(llvm::Function& body, std::vector<Barrier>& barriers) {

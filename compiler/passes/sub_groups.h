@@ -49,6 +49,11 @@ void lowerPlaces(llvm::Function& function, unsigned first, uint32_t width);
 // To be called before any other slot is added.
 void reserveSubGroupSlots(const SubGroupUse& use, ContextLayout& layout);
 
+// Lets the lanes of a sub-group that go on in a loop meet between its turns, where some may have
+// come to other meetings in the last one: those that pass them by would be at the next turn's,
+// which come first in the program.
+void keepTurnsTogether(llvm::Function& body);
+
 // Loops come before what follows them, and else each block before its successors.
 void sortByProgramOrder(llvm::Function& body, std::vector<Barrier>& barriers);
 
