@@ -100,6 +100,12 @@ bool isSupported(const Instruction& instruction) {
          });
 }
 
+// Of more bits than elements of vectors have: what LLVM's vectoriser makes of them takes longer
+// than the processor's own products of twice as many bits, lane by lane.
+bool isLongInteger(const llvm::Type* type) {
+  return type->isIntOrIntVectorTy() && type->getScalarSizeInBits() > 64;
+}
+
 // In instructions for one element.
 size_t size(Function& lane) {
   size_t sum = 0;
@@ -244,10 +250,11 @@ class RegionVectoriser {
 
   void vectorise() {
     if (size(*lane_) > most_instructions) return refuse(too_long);
-    for (const Instruction& instruction : llvm::instructions(*lane_))
-      if (!isSupported(instruction))
-        return refuse(llvm::Twine("no vector form of ") + instruction.getOpcodeName(),
-                      &instruction);
+    for (const Instruction& instruction : llvm::instructions(*lane_)) {
+      if (isSupported(instruction)) continue;
+      region_.stays_scalar |= isLongInteger(instruction.getType());
+      return refuse(llvm::Twine("no vector form of ") + instruction.getOpcodeName(), &instruction);
+    }
     std::optional<LaneCode> made(std::in_place, *lane_, body_.firstHidden());
     loadByRows(made);
     if (!made->valid()) return refuse("its control flow is irreducible or too long");
