@@ -380,7 +380,9 @@ class RegionVectoriser {
     Function& function = inside ? *inside : *lane_;
     LaneCode& own = inside ? *code_inside : code;
     const unsigned count =
-        vectorsAtOnce(function, own.levels(), own.shapes(), own.farLoads(), registers());
+        hasInterleavedArrays(function)
+            ? 1
+            : vectorsAtOnce(function, own.levels(), own.shapes(), own.farLoads(), registers());
     VectorRows& one = result.rows.emplace_back();
     if (count > 1) addForm(one, own, count, bounds, code.shapes());
     addForm(one, own, 1, bounds, code.shapes());

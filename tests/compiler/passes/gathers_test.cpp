@@ -12,6 +12,34 @@
 namespace weft::test {
 namespace {
 
+// An array's element of a vector of lanes lies between those of others, be it the only vector at
+// work or, as arithmetic of that length would have it, one of two.
+TEST(Gathers, PrivateArraysInLongArithmetic) {
+  std::string source =
+      "kernel void mix(global uint* out, global const uint* in) {\n"
+      "  int g = get_global_id(0); uint x = in[g], p[8];\n"
+      "  for (int i = 0; i < 8; ++i) p[i] = x * i + g;\n"
+      "  if (p[x & 7] & 1) p[(x >> 3) & 7] = x ^ 5;\n"
+      "  for (int i = 0; i < 8; ++i) x = x * 31 + p[i];\n";
+  for (int round = 0; round < 20; ++round)
+    source += "  x ^= x << " + std::to_string(1 + round % 13) + "; x = x * " +
+              std::to_string(2 * round + 3) + " + (x >> " + std::to_string(1 + round % 7) + ");\n";
+  source += "  out[g] = x;\n}\n";
+  constexpr size_t items = 200;
+  std::vector<uint32_t> in(items);
+  for (size_t i = 0; i < items; ++i) in[i] = static_cast<uint32_t>(i * i * 2654435761u);
+  const auto results = [&](compiler::Vectorising mode) {
+    std::vector<uint32_t> out(items);
+    Program(source, true, mode)
+        .run("mix", {1, {items, 1, 1}, {100, 1, 1}, {0, 0, 0}},
+             {Program::buffer(out.data()), Program::buffer(in.data())});
+    return out;
+  };
+  const auto lanes = results(compiler::Vectorising::never);
+  EXPECT_EQ(results(compiler::Vectorising::automatic), lanes);
+  EXPECT_EQ(results(compiler::Vectorising::always), lanes);
+}
+
 // Vectors of the source at addresses that are anywhere.
 TEST(Gathers, ScatteredRows) {
   const char* const source =
