@@ -1,5 +1,6 @@
 #include "compiler/passes/simd/simplify_lane.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
@@ -19,6 +20,7 @@
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/float_parts.h"
+#include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/narrowing.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vectorise.h"
@@ -28,6 +30,69 @@ namespace {
 
 using llvm::Function;
 using llvm::Instruction;
+
+// Marks loops that go through small private arrays to be unrolled as a whole, so that the elements
+// become variables, where that is not too much code.
+class ArrayLoops {
+ public:
+  explicit ArrayLoops(Function& lane) : analyses_(lane), layout_(lane.getDataLayout()) {}
+
+  // Were there any?
+  bool mark() {
+    for (llvm::Loop* loop : analyses_.loops) mark(*loop);
+    return any_;
+  }
+
+ private:
+  static constexpr uint64_t largest_array = 256;  // bytes
+  static constexpr size_t most_unrolled = 2500;   // instructions
+  static constexpr unsigned most_turns = 16;
+
+  void mark(llvm::Loop& loop) {
+    const unsigned turns = analyses_.evolution.getSmallConstantTripCount(&loop);
+    if (turns != 0 && turns <= most_turns && goesThroughArrays(loop) &&
+        size(loop) <= most_unrolled) {
+      for (llvm::Loop* each : loop.getLoopsInPreorder())
+        llvm::addStringMetadataToLoop(each, "llvm.loop.unroll.full", 1);
+      any_ = true;
+      return;
+    }
+    for (llvm::Loop* inner : loop) mark(*inner);
+  }
+
+  // Of all turns; more than is allowed if nobody knows how many an inner loop takes.
+  size_t size(const llvm::Loop& loop) {
+    const llvm::SCEV* taken = analyses_.evolution.getBackedgeTakenCount(&loop);
+    if (llvm::isa<llvm::SCEVCouldNotCompute>(taken)) return most_unrolled + 1;
+    uint64_t turns = analyses_.evolution.getUnsignedRangeMax(taken).getLimitedValue(most_turns) + 1;
+    if (turns > most_turns) return most_unrolled + 1;
+    if (!llvm::isa<llvm::SCEVConstant>(taken)) turns = (turns + 1) / 2;  // on average
+    size_t once = 0;
+    for (const llvm::BasicBlock* block : loop.blocks())
+      if (analyses_.loops.getLoopFor(block) == &loop) once += block->size();
+    for (const llvm::Loop* inner : loop) once += size(*inner);
+    return once * turns;
+  }
+
+  bool goesThroughArrays(llvm::Loop& loop) {
+    for (llvm::BasicBlock* block : loop.blocks())
+      for (Instruction& instruction : *block) {
+        llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+        auto* array = pointer ? llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer))
+                              : nullptr;
+        if (!array || pointer == array || !array->isStaticAlloca()) continue;
+        const llvm::SCEV* place = analyses_.evolution.getSCEV(pointer);
+        if (layout_.getTypeAllocSize(array->getAllocatedType()) <= largest_array &&
+            !analyses_.evolution.isLoopInvariant(place, &loop))
+          return true;
+      }
+    return false;
+  }
+
+  LoopEvolution analyses_;
+  const llvm::DataLayout& layout_;
+  bool any_ = false;
+};
 
 void addCleaning(llvm::FunctionPassManager& pipeline) {
   pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -46,6 +111,8 @@ void addUnrolling(llvm::FunctionPassManager& pipeline) {
   loops.addPass(llvm::LoopFullUnrollPass());
   pipeline.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
   addCleaning(pipeline);
+  pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));  // indices are numbers now
+  pipeline.addPass(llvm::EarlyCSEPass());
 }
 
 }  // namespace
@@ -71,11 +138,15 @@ bool inlineCalls(Function& lane, bool has_parts) {
   return any;
 }
 
-void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
+bool simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
   Analyses analyses(machine);
   llvm::FunctionPassManager pipeline;
   if (clean) addCleaning(pipeline);
-  if (hasShortLoop(lane)) addUnrolling(pipeline);
+  bool unrolls_arrays = false;
+  if (hasShortLoop(lane)) {
+    unrolls_arrays = ArrayLoops(lane).mark();
+    addUnrolling(pipeline);
+  }
   pipeline.addPass(llvm::LowerSwitchPass());
   pipeline.addPass(llvm::UnifyFunctionExitNodesPass());
   pipeline.addPass(llvm::LoopSimplifyPass());
@@ -93,6 +164,7 @@ void simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
   pipeline.run(lane, analyses.functions);
   llvm::EliminateUnreachableBlocks(lane);
   narrowTruncated(lane);
+  return unrolls_arrays;
 }
 
 }  // namespace weft::compiler

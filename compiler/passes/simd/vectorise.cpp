@@ -190,7 +190,7 @@ class RegionVectoriser {
     lane_->setName(region_.function->getName() + ".lane");
     limitIds(*lane_, body_.firstHidden());
     const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()));
-    simplifyLane(*lane_, machine_, inlined || uses_rows_);
+    unrolls_arrays_ = simplifyLane(*lane_, machine_, inlined || uses_rows_);
     interleaveArrays(*lane_, width());
     vectorise();
     lane_->eraseFromParent();
@@ -267,7 +267,7 @@ class RegionVectoriser {
       const bool without_loops = levels.levels().size() == 1;
       region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
       if (without_loops && !region_.loses_order) region_.loses_order = mayLoseOrder(*lane_);
-      if (without_loops && !region_.loses_order &&
+      if (without_loops && !unrolls_arrays_ && !region_.loses_order &&
           !isBeyondLoopVectoriser(*lane_, levels, shapes, slowMasks()) &&
           !isLongArithmetic(*lane_, levels, shapes)) {
         if (region_.stays_scalar) return refuse(not_faster);
@@ -379,6 +379,7 @@ class RegionVectoriser {
     }
     Function& function = inside ? *inside : *lane_;
     LaneCode& own = inside ? *code_inside : code;
+    // Elements of arrays lie as far apart as one vector has lanes.
     const unsigned count =
         hasInterleavedArrays(function)
             ? 1
@@ -430,6 +431,7 @@ class RegionVectoriser {
   bool between_barriers_;  // one of several regions
   bool uses_rows_;         // the kernel asks for its place in dimension 1
   Function* lane_ = nullptr;
+  bool unrolls_arrays_ = false;  // the lane has no loops where the region has them
   SourceVectors source_vectors_ = SourceVectors::unknown;
   bool left_open_ = false;
 };
