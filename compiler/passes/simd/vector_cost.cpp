@@ -10,6 +10,7 @@
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/float_parts.h"
+#include "compiler/passes/simd/gathered_words.h"
 #include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/turn_vectors.h"
 #include "compiler/passes/simd/vector_body.h"
@@ -39,6 +40,9 @@ constexpr double taken_out = 1;                // of a vector of addresses, one
 constexpr double local_update = 4;             // an atomic of local memory, which one thread has
 constexpr double far_line = 6;                 // a cache line for one element
 constexpr double handed_over = 3;              // from lane to lane, through memory
+constexpr double float_quotient = 8;           // or root, of one lane: others wait for it
+constexpr double float_quotients = 10;         // of a register of them
+constexpr double converted = 2.5;              // a lane's integer to a float or back, and rounding
 constexpr double division = 10;                // of integers
 constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
 constexpr double strided_access = 3;
@@ -46,6 +50,7 @@ constexpr double neighbour_test = 6;
 constexpr double loaded_row = 3.5;
 constexpr double gather_start = 8;  // and for each element:
 constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4.6;
+constexpr double gathered_from_word = 2.9;
 constexpr double unequal_turns = 2;      // of the lanes of a loop that they leave one by one
 constexpr double nearly_equal = 1.2;     // where they count from lane to lane, to the same number
 constexpr double turns_of_vectors = 10;  // of a loop that LLVM makes vectors of
@@ -73,7 +78,12 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
     return registers * (strided ? strided_access : count > 1 ? 2 : 1) + neighbour_test;
   }
   // Bytes and half words have no gather of their own.
-  const double each = bits < 32 ? gathered_byte : store ? scattered_word : gathered_word;
+  const bool in_words =
+      !store && comeInWords(bits / 8, pointer->getType()->getPointerAddressSpace());
+  const double each = store       ? (bits < 32 ? gathered_byte : scattered_word)
+                      : in_words  ? gathered_from_word
+                      : bits < 32 ? gathered_byte
+                                  : gathered_word;
   if (!store && loadsRows(partType(type, 0), count))
     return gather_start + (bits * count <= 64 ? gathered_word : loaded_row) * width + 2 * registers;
   // What one lane loads or stores as one vector takes a gather for each element.
@@ -88,6 +98,30 @@ VectorCost elementwise(llvm::Type* type, unsigned width) {
           count * std::ceil(width * bits / register_bits)};
 }
 
+// Do lanes take several steps for what vectors have one for?
+bool converts(const Instruction& instruction) {
+  if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+    switch (call->getIntrinsicID()) {
+      case llvm::Intrinsic::floor:
+      case llvm::Intrinsic::ceil:
+      case llvm::Intrinsic::trunc:
+      case llvm::Intrinsic::rint:
+      case llvm::Intrinsic::nearbyint:
+      case llvm::Intrinsic::roundeven:
+        return true;
+      default:
+        return false;
+    }
+  }
+  return llvm::isa<llvm::SIToFPInst, llvm::UIToFPInst, llvm::FPToSIInst, llvm::FPToUIInst>(
+      instruction);
+}
+
+VectorCost quotientCost(const Instruction& instruction, unsigned width) {
+  const VectorCost each = elementwise(instruction.getType(), width);
+  return {float_quotient * each.lanes, float_quotients * each.vectors};
+}
+
 }  // namespace
 
 VectorCost instructionCost(const Instruction& instruction, const LaneShapes& shapes, bool masked,
@@ -99,9 +133,10 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     if (isFloatPart(instruction)) return {float_part * width, 1.5};
     if (laneMark(instruction)) return {0, 4};
     if (exchangeOf(instruction)) return {handed_over * width, 2};
+    if (call->getIntrinsicID() == llvm::Intrinsic::sqrt) return quotientCost(*call, width);
     if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) {
       const VectorCost cost = elementwise(call->getType(), width);
-      return {cost.lanes, cost.vectors * 1.5};
+      return {cost.lanes * (converts(*call) ? converted : 1), cost.vectors * 1.5};
     }
     if (call->getType()->isVoidTy() && llvm::isa<llvm::IntrinsicInst>(call)) return {0, 0};
     if (isPixelCall(*call))
@@ -124,12 +159,15 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     // A loop over the lanes that get there, if not all do.
     return {once * width, (once + step) * width * share};
   }
+  if (instruction.getOpcode() == Instruction::FDiv && shapes.isVarying(&instruction))
+    return quotientCost(instruction, width);
   if (dividesAsFloats(instruction))
     return {division * width, uniformDivisor(instruction, shapes) ? product : quotient};
   if (instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1)))
     return {division * width, (division + 2) * width};
   if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return {0.5 * width, 1};
-  return elementwise(instruction.getType(), width);
+  const VectorCost cost = elementwise(instruction.getType(), width);
+  return {cost.lanes * (converts(instruction) ? converted : 1), cost.vectors};
 }
 
 bool isRecurrence(const Instruction& instruction, const Level& level) {

@@ -1,6 +1,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "compiler/passes/simd/gathered_words.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -315,6 +316,11 @@ VectorBody::Parts VectorBody::gather(const Access& access, Instruction& from) {
   for (unsigned part = 0; part < access.count; ++part) {
     const llvm::Align alignment = llvm::commonAlignment(access.alignment, part * access.bytes);
     Value* all = pointers(access, part);
+    if (options_.masks_gathers && alignment.value() >= access.bytes &&
+        comeInWords(access.bytes, access.pointer->getType()->getPointerAddressSpace())) {
+      result.push_back(gatherFromWords(builder_, access.element, all, mask_));
+      continue;
+    }
     if (!options_.masks_gathers) all = runningOnly(all, access.element, alignment);
     result.push_back(
         builder_.CreateMaskedGather(vectorOf(access.element), all, alignment, maskOfGathers()));
