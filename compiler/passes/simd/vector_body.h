@@ -55,6 +55,7 @@ class VectorBody {
     llvm::BitVector deferred;  // nodes whose lanes wait until this one is done
     llvm::AllocaInst* mask = nullptr;
     Value* value = nullptr;  // of the mask; null: all lanes
+    llvm::Constant* known = nullptr;  // the mask, where it depends on nothing but the lanes' places
     bool nonempty = false;
   };
   struct LevelState {
@@ -128,6 +129,8 @@ class VectorBody {
   Parts elements(llvm::Instruction& instruction);
   void emitElementAddress(llvm::GetElementPtrInst& element);
   void emitSerial(llvm::Instruction& instruction);
+  std::optional<unsigned> onlyLane() const;
+  void emitForLane(llvm::Instruction& instruction, unsigned lane);
   Value* laneOf(Value* value, Value* lane);
 
   // vector_memory.cpp

@@ -171,6 +171,7 @@ void VectorBody::emitLevel(Level& level) {
 Value* VectorBody::maskOf(Level& level, unsigned index) {
   LevelState& state = states_[&level];
   const LevelNode& node = level.nodes[index];
+  if (llvm::Constant* known = state.nodes[index].known) return known;
   if (node.masked && level.nodes[node.mask_of].masked) {
     llvm::AllocaInst* place = state.nodes[node.mask_of].mask;
     return builder_.CreateLoad(place->getAllocatedType(), place);
@@ -350,6 +351,8 @@ void VectorBody::takeEdge(BasicBlock* from, BasicBlock* to, Value* mask) {
   if (level.divergent && index == 0) {
     builder_.CreateStore(mask ? mask : allLanes(), state.live);
   } else if (llvm::AllocaInst* place = state.nodes[index].mask) {
+    if (to->getSinglePredecessor())
+      state.nodes[index].known = llvm::dyn_cast_or_null<llvm::Constant>(mask);
     Value* old = builder_.CreateLoad(place->getAllocatedType(), place);
     builder_.CreateStore(builder_.CreateOr(old, mask ? mask : allLanes()), place);
   }

@@ -256,8 +256,40 @@ Value* VectorBody::laneOf(Value* value, Value* lane) {
   return result;
 }
 
+// The lane that alone runs, if it is known which.
+std::optional<unsigned> VectorBody::onlyLane() const {
+  auto* known = llvm::dyn_cast_or_null<llvm::Constant>(mask_);
+  std::optional<unsigned> lane;
+  for (unsigned i = 0; known && i < options_.width; ++i) {
+    const llvm::Constant* runs = known->getAggregateElement(i);
+    if (!runs || runs->isNullValue()) continue;
+    if (lane || !runs->isOneValue()) return std::nullopt;
+    lane = i;
+  }
+  return lane;
+}
+
+void VectorBody::emitForLane(Instruction& instruction, unsigned lane) {
+  Value* number = builder_.getInt64(lane);
+  Instruction* copy = instruction.clone();
+  for (llvm::Use& operand : copy->operands()) operand.set(laneOf(operand.get(), number));
+  copy->setMetadata(llvm::LLVMContext::MD_access_group, nullptr);
+  builder_.Insert(copy);
+  llvm::Type* type = instruction.getType();
+  if (type->isVoidTy()) return;
+  Parts result;
+  for (unsigned i = 0; i < partCount(type); ++i) {
+    Value* part = type->isVectorTy()   ? builder_.CreateExtractElement(copy, i)
+                  : type->isStructTy() ? builder_.CreateExtractValue(copy, i)
+                                       : copy;
+    result.push_back(builder_.CreateVectorSplat(options_.width, part));
+  }
+  setParts(instruction, std::move(result));
+}
+
 // Does the instruction for one lane after the other, as it stands.
 void VectorBody::emitSerial(Instruction& instruction) {
+  if (const auto lane = onlyLane()) return emitForLane(instruction, *lane);
   if (unitesLanes(instruction, shapes_))
     return emitUnited(llvm::cast<llvm::AtomicRMWInst>(instruction));
   if (isUpdate(instruction) && !mask_) return emitUpdates(instruction);

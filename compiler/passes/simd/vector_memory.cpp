@@ -424,6 +424,7 @@ VectorBody::Parts VectorBody::eitherWay(const Access& access, const NeighbourInd
 
 void VectorBody::emitStore(llvm::StoreInst& store) {
   Value* value = store.getValueOperand();
+  if (const auto lane = onlyLane()) return emitForLane(store, *lane);
   if (!store.isSimple() || value->getType()->isStructTy()) return emitSerial(store);
   Value* pointer = store.getPointerOperand();
   if (shapes_.isUniform(pointer)) {
