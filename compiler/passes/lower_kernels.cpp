@@ -183,12 +183,18 @@ Function* lowerSubGroupVectors(Function& kernel, llvm::TargetMachine& machine, K
 }
 
 // Is what that form leaves to the others too little for the time that their vectors take to make?
+// Groups whose rows are no whole sub-groups are rare where lanes of sub-groups meet, which cuts
+// the code into so many pieces that vectors gain little.
 bool leavesLittle(const KernelBody& body, const KernelInfo& info) {
   constexpr size_t long_code = 1500;
+  const bool meets =
+      llvm::any_of(llvm::instructions(*body.function), [](const llvm::Instruction& instruction) {
+        return isBarrierCall(instruction) && isMeeting(llvm::cast<llvm::CallInst>(instruction));
+      });
   const auto& size = info.required_local_size;
   const bool whole_rows = size[0] != 0 && size[0] % info.sub_group_size == 0;
   const bool one_row = size[0] != 0 && size[1] * size[2] == 1;
-  return whole_rows || one_row || body.function->getInstructionCount() > long_code;
+  return meets || whole_rows || one_row || body.function->getInstructionCount() > long_code;
 }
 
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,

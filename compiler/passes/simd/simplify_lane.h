@@ -10,8 +10,8 @@ namespace weft::compiler {
 // where vectors have no instruction for them. Returns whether there was anything.
 bool inlineCalls(llvm::Function& lane, bool has_parts);
 
-// Brings the code of a lane into the form that VectorBody wants. True if loops through private arrays
-// are unrolled which no one else unrolls.
+// Brings the code of a lane into the form that VectorBody wants. True if loops through private
+// arrays are unrolled which no one else unrolls.
 bool simplifyLane(llvm::Function& lane, llvm::TargetMachine& machine, bool clean);
 
 }  // namespace weft::compiler

@@ -54,7 +54,7 @@ class VectorBody {
     llvm::BasicBlock* entry = nullptr;
     llvm::BitVector deferred;  // nodes whose lanes wait until this one is done
     llvm::AllocaInst* mask = nullptr;
-    Value* value = nullptr;  // of the mask; null: all lanes
+    Value* value = nullptr;           // of the mask; null: all lanes
     llvm::Constant* known = nullptr;  // the mask, where it depends on nothing but the lanes' places
     bool nonempty = false;
   };
