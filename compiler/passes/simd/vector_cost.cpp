@@ -40,8 +40,9 @@ constexpr double taken_out = 1;                // of a vector of addresses, one
 constexpr double local_update = 4;             // an atomic of local memory, which one thread has
 constexpr double far_line = 6;                 // a cache line for one element
 constexpr double handed_over = 3;              // from lane to lane, through memory
-constexpr double float_quotient = 8;           // or root, of one lane: others wait for it
-constexpr double float_quotients = 10;         // of a register of them
+constexpr double float_quotient = 4;           // or root, of one lane,
+constexpr double float_quotients = 10;         // of a register of them, and
+constexpr double quotient_latency = 4;         // for a lane, where no loop brings others to do
 constexpr double converted = 2.5;              // a lane's integer to a float or back, and rounding
 constexpr double division = 10;                // of integers
 constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
@@ -117,6 +118,12 @@ bool converts(const Instruction& instruction) {
       instruction);
 }
 
+bool isQuotient(const Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return instruction.getOpcode() == Instruction::FDiv ||
+         (call && call->getIntrinsicID() == llvm::Intrinsic::sqrt);
+}
+
 VectorCost quotientCost(const Instruction& instruction, unsigned width) {
   const VectorCost each = elementwise(instruction.getType(), width);
   return {float_quotient * each.lanes, float_quotients * each.vectors};
@@ -133,7 +140,7 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     if (isFloatPart(instruction)) return {float_part * width, 1.5};
     if (laneMark(instruction)) return {0, 4};
     if (exchangeOf(instruction)) return {handed_over * width, 2};
-    if (call->getIntrinsicID() == llvm::Intrinsic::sqrt) return quotientCost(*call, width);
+    if (isQuotient(*call)) return quotientCost(*call, width);
     if (llvm::isTriviallyVectorizable(call->getIntrinsicID())) {
       const VectorCost cost = elementwise(call->getType(), width);
       return {cost.lanes * (converts(*call) ? converted : 1), cost.vectors * 1.5};
@@ -159,8 +166,7 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     // A loop over the lanes that get there, if not all do.
     return {once * width, (once + step) * width * share};
   }
-  if (instruction.getOpcode() == Instruction::FDiv && shapes.isVarying(&instruction))
-    return quotientCost(instruction, width);
+  if (isQuotient(instruction)) return quotientCost(instruction, width);
   if (dividesAsFloats(instruction))
     return {division * width, uniformDivisor(instruction, shapes) ? product : quotient};
   if (instruction.isIntDivRem() && !llvm::isa<llvm::Constant>(instruction.getOperand(1)))
@@ -256,6 +262,8 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
         cost.lanes += recurrence_latency * width;
         cost.vectors += recurrence_latency;
       }
+      if (isQuotient(instruction) && !levels.levelOf(&block).loop && shapes.isVarying(&instruction))
+        cost.lanes += quotient_latency * width;
       if (far.contains(&instruction)) cost.lanes += far_line * width;
       total.lanes += cost.lanes * weight * chance / turns_at_once;
       total.vectors += cost.vectors * weight * idle;
