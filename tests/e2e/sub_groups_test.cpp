@@ -151,6 +151,30 @@ TEST_P(SubGroupsOfEachSize, NonUniformFunctionsSeeTheLanesThatAreThere) {
   }
 }
 
+// A way for one lane, which none takes where all go past it.
+TEST_P(SubGroupsOfEachSize, OneLaneOrNone) {
+  const char* const ways[] = {
+      "if (in == 0) goto others; if (lane == 2) { atomic_inc(out + i); goto end; }\n"
+      "others: out[i] += 10 + sub_group_elect(); end:",
+      "if (in == 0) goto others; if (lane != 2) goto others; atomic_inc(out + i); goto end;\n"
+      "others: out[i] += 10 + sub_group_elect(); end:",
+      "if (in != 0) { if (lane == 2) { atomic_inc(out + i); goto end; } out[i] += 0; }\n"
+      "out[i] += 10 + sub_group_elect(); end:"};
+  for (const char* const way : ways) {
+    const auto values = results(head +
+                                    "global int* out) {\n"
+                                    "  int lane = get_sub_group_local_id(), i = get_global_id(0);\n"
+                                    "  int in = get_group_id(0) & 1; out[i] = 0;\n" +
+                                    way + " out[i] += 100; }",
+                                {{size_t(4 * width)}, {size_t(width)}});
+    for (int i = 0; i < 4 * width; ++i) {
+      const int lane = i % width;
+      const bool alone = i / width % 2 == 1 && lane == 2;
+      EXPECT_EQ(values[i], alone ? 101 : 110 + (lane == 0)) << i << way;
+    }
+  }
+}
+
 // The same code twice, which must not become one.
 TEST_P(SubGroupsOfEachSize, TwoBranchesAreTwoPlaces) {
   const auto values = results("#pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable\n" + head +

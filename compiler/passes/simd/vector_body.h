@@ -55,7 +55,7 @@ class VectorBody {
     llvm::BitVector deferred;  // nodes whose lanes wait until this one is done
     llvm::AllocaInst* mask = nullptr;
     Value* value = nullptr;           // of the mask; null: all lanes
-    llvm::Constant* known = nullptr;  // the mask, where it depends on nothing but the lanes' places
+    llvm::Constant* known = nullptr;  // the mask if it is not empty, where only places tell it
     bool nonempty = false;
   };
   struct LevelState {

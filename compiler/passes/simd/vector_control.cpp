@@ -171,7 +171,6 @@ void VectorBody::emitLevel(Level& level) {
 Value* VectorBody::maskOf(Level& level, unsigned index) {
   LevelState& state = states_[&level];
   const LevelNode& node = level.nodes[index];
-  if (llvm::Constant* known = state.nodes[index].known) return known;
   if (node.masked && level.nodes[node.mask_of].masked) {
     llvm::AllocaInst* place = state.nodes[node.mask_of].mask;
     return builder_.CreateLoad(place->getAllocatedType(), place);
@@ -197,6 +196,7 @@ void VectorBody::emitBlock(Level& level, unsigned index) {
   node.value = mask_ = maskOf(level, index);
   node.nonempty = !mayBeEmpty(level, index);
   if (isGuarded(level, index)) guard(level, index);
+  if (node.known && node.nonempty) node.value = mask_ = node.known;
   for (PHINode& phi : block->phis()) {
     Parts loaded;
     for (llvm::AllocaInst* place : phis_[&phi])
