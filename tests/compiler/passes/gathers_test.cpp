@@ -12,6 +12,43 @@
 namespace weft::test {
 namespace {
 
+// They come in words, of which any byte may be the first.
+TEST(Gathers, BytesAndHalfWordsFromAnywhere) {
+  const char* const source =
+      "kernel void pick(global int* out, global const char* bytes, global const ushort* halves,\n"
+      "                 global const int* from, local uchar* table) {\n"
+      "  int g = get_global_id(0), l = get_local_id(0), at = from[g];\n"
+      "  for (int i = l; i < 64; i += get_local_size(0)) table[i] = i * 7;\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  out[g] = at > 40 ? -1 : bytes[at] + halves[at] * 256 + (table[at + 7] << 24) + bytes[at * "
+      "2];\n"
+      "}\n";
+  constexpr size_t items = 75, before = 8, room = 128;
+  std::vector<int8_t> bytes(room);
+  std::vector<uint16_t> halves(room);
+  std::vector<int> out(items), from(items);
+  for (size_t i = 0; i < room; ++i) {
+    bytes[i] = static_cast<int8_t>(i * 37 + 11);
+    halves[i] = static_cast<uint16_t>(i * 4099 + 5);
+  }
+  for (size_t i = 0; i < items; ++i) from[i] = static_cast<int>(i * 29 % 51) - 4;
+  const Program program(source, true, compiler::Vectorising::always);
+  for (size_t shift = 0; shift < 4; ++shift) {
+    const int8_t* first_byte = bytes.data() + before + shift;
+    const uint16_t* first_half = halves.data() + before + shift;
+    program.run("pick", {1, {items, 1, 1}, {25, 1, 1}, {0, 0, 0}},
+                {Program::buffer(out.data()), Program::buffer(first_byte),
+                 Program::buffer(first_half), Program::buffer(from.data()), Program::local(64)});
+    for (size_t g = 0; g < items; ++g) {
+      const int at = from[g];
+      const auto table = static_cast<uint8_t>((at + 7) * 7);
+      const uint32_t sum = static_cast<uint32_t>(first_byte[at]) + first_half[at] * 256u +
+                           (uint32_t{table} << 24) + static_cast<uint32_t>(first_byte[at * 2]);
+      ASSERT_EQ(out[g], at > 40 ? -1 : static_cast<int>(sum)) << g << " from " << shift;
+    }
+  }
+}
+
 // An array's element of a vector of lanes lies between those of others, be it the only vector at
 // work or, as arithmetic of that length would have it, one of two.
 TEST(Gathers, PrivateArraysInLongArithmetic) {
