@@ -8,7 +8,7 @@
 namespace weft::e2e {
 namespace {
 
-constexpr unsigned programs = 12, items = 192;
+constexpr unsigned programs = 8, items = 192;
 
 class RandomLanes {
  public:
