@@ -81,7 +81,7 @@ void addTurned(Function& entry, Function& turned) {
   builder.CreateRetVoid();
 }
 
-void addSubGroupVectors(Function& entry, Function& vectors, uint32_t width) {
+void addSubGroupVectors(Function& entry, Function& vectors, uint32_t width, uint32_t least_row) {
   using Record = port::LaunchRecord;
   BasicBlock* usual = openEntry(entry);
   BasicBlock* other = BasicBlock::Create(entry.getContext(), "sub_group_vectors", &entry);
@@ -95,9 +95,10 @@ void addSubGroupVectors(Function& entry, Function& vectors, uint32_t width) {
     return builder.CreateICmpEQ(load(builder, record, offsetof(Record, local_size), dimension),
                                 builder.getInt64(1));
   };
-  Value* whole_rows = builder.CreateAnd(
-      isWhole(load(builder, record, offsetof(Record, local_size))), isWhole(size));
+  Value* row = load(builder, record, offsetof(Record, local_size));
+  Value* whole_rows = builder.CreateAnd(isWhole(row), isWhole(size));
   Value* suits = builder.CreateOr(whole_rows, builder.CreateAnd(isOne(1), isOne(2)));
+  suits = builder.CreateAnd(suits, builder.CreateICmpUGE(row, builder.getInt64(least_row)));
   Value* end = builder.CreateAdd(load(builder, record, offsetof(Record, global_offset)), size);
   constexpr uint64_t most = (uint64_t{1} << 31) - most_narrowed_offset;
   suits = builder.CreateAnd(suits, builder.CreateICmpULE(end, builder.getInt64(most)));

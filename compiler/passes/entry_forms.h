@@ -15,9 +15,10 @@ void addTurned(llvm::Function& entry, llvm::Function& turned);
 // is 0, run by `joint`, the entry of the kernel's joint body (joint_groups.h).
 void addJoint(llvm::Function& entry, llvm::Function& joint, uint64_t row_length);
 
-// Has work-groups whose sub-groups, of `width` work-items, each lie in one row run by `vectors`,
-// the entry of the kernel's form in which each is a vector (sub_groups.h). Not in launches of so
-// many work-items that ids of 32 bits might wrap.
-void addSubGroupVectors(llvm::Function& entry, llvm::Function& vectors, uint32_t width);
+// Has work-groups whose sub-groups, of `width` work-items, each lie in one row, of `least_row` or
+// more, run by `vectors`, the entry of the kernel's form in which each is a vector (sub_groups.h).
+// Not in launches of so many work-items that ids of 32 bits might wrap.
+void addSubGroupVectors(llvm::Function& entry, llvm::Function& vectors, uint32_t width,
+                        uint32_t least_row);
 
 }  // namespace weft::compiler

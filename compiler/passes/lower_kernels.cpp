@@ -160,11 +160,25 @@ void shapeLoops(KernelBody& body) {
   keepDivergentLoopsRolled(body);
 }
 
+bool hasMeetings(Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return isBarrierCall(instruction) && isMeeting(llvm::cast<llvm::CallInst>(instruction));
+  });
+}
+
+// Lanes that meet gain in groups of any length. What functions of work-groups fold lane by lane is
+// quicker than a part of a vector.
+uint32_t leastRow(bool has_meetings, const KernelInfo& info) {
+  return has_meetings ? 1 : info.sub_group_size;
+}
+
 // The entry of the form in which each sub-group is a vector; null if there is nothing to be had
 // from that, or it cannot be.
 Function* lowerSubGroupVectors(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
                                const LoweringOptions& options) {
   if (!makesSubGroupsVectors(options) || !usesSubGroups(kernel)) return nullptr;
+  const uint64_t row = info.required_local_size[0];
+  if (row != 0 && row < leastRow(hasMeetings(kernel), info)) return nullptr;
   llvm::ValueToValueMapTy map;
   Function* copy = llvm::CloneFunction(&kernel, map);
   KernelBody body = makeBody(*copy, machine, info, options.optimize, /*sub_group_vectors=*/true);
@@ -187,14 +201,11 @@ Function* lowerSubGroupVectors(Function& kernel, llvm::TargetMachine& machine, K
 // the code into so many pieces that vectors gain little.
 bool leavesLittle(const KernelBody& body, const KernelInfo& info) {
   constexpr size_t long_code = 1500;
-  const bool meets =
-      llvm::any_of(llvm::instructions(*body.function), [](const llvm::Instruction& instruction) {
-        return isBarrierCall(instruction) && isMeeting(llvm::cast<llvm::CallInst>(instruction));
-      });
   const auto& size = info.required_local_size;
   const bool whole_rows = size[0] != 0 && size[0] % info.sub_group_size == 0;
   const bool one_row = size[0] != 0 && size[1] * size[2] == 1;
-  return meets || whole_rows || one_row || body.function->getInstructionCount() > long_code;
+  return hasMeetings(*body.function) || whole_rows || one_row ||
+         body.function->getInstructionCount() > long_code;
 }
 
 void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& info,
@@ -210,7 +221,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   if (options.optimize) putArraysInRegisters(*body.function, machine);
   knowSizes(body, info);
   analyseAccesses(body, machine, info);
-  bool has_barriers = hasBarriers(*body.function);
+  const bool has_barriers = hasBarriers(*body.function);
+  const bool has_meetings = hasMeetings(*body.function);
   if (options.optimize) shapeLoops(body);
   info.symbol = entryName(body.name);
   std::optional<KernelBody> turned = turnedForm(body, info, options);
@@ -225,7 +237,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     body = *std::exchange(turned, std::nullopt);
   }
   Function* entry = lowerBody(body, info.symbol, machine, info, options);
-  if (vectors) addSubGroupVectors(*entry, *vectors, info.sub_group_size);
+  if (vectors)
+    addSubGroupVectors(*entry, *vectors, info.sub_group_size, leastRow(has_meetings, info));
   if (joint) {
     const std::string symbol = joint_prefix + info.name;
     addJoint(*entry, *lowerBody(*joint, symbol, machine, info, options), joint->row_length);
