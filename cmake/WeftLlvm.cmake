@@ -40,24 +40,14 @@ add_library(weft_absent_targets STATIC pipeline/absent_targets.cpp)
 target_include_directories(weft_absent_targets PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(weft_absent_targets PRIVATE weft_llvm_headers)
 
-# Most files that include LLVM's headers take longer to read them than to compile what is their own.
-# The first library has them precompiled for all of them, the first executable for the others.
+set(weft_common_llvm_headers
+  <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h>
+  <llvm/Analysis/LoopInfo.h> <llvm/IR/Constants.h> <llvm/IR/Dominators.h> <llvm/IR/IRBuilder.h>
+  <llvm/IR/InstIterator.h> <llvm/IR/Instructions.h> <llvm/IR/IntrinsicInst.h>
+  <llvm/IR/Module.h> <llvm/IR/PassManager.h> <llvm/IR/Verifier.h>
+  <llvm/Transforms/Utils/Cloning.h>)
 function(weft_precompiled_llvm)
-  foreach(target IN LISTS ARGN)
-    get_target_property(type ${target} TYPE)
-    get_property(first GLOBAL PROPERTY weft_precompiled_llvm_${type})
-    if(first)
-      target_precompile_headers(${target} REUSE_FROM ${first})
-      continue()
-    endif()
-    set_property(GLOBAL PROPERTY weft_precompiled_llvm_${type} ${target})
-    target_precompile_headers(${target} PRIVATE
-      <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h>
-      <llvm/Analysis/LoopInfo.h> <llvm/IR/Constants.h> <llvm/IR/Dominators.h> <llvm/IR/IRBuilder.h>
-      <llvm/IR/InstIterator.h> <llvm/IR/Instructions.h> <llvm/IR/IntrinsicInst.h>
-      <llvm/IR/Module.h> <llvm/IR/PassManager.h> <llvm/IR/Verifier.h>
-      <llvm/Transforms/Utils/Cloning.h>)
-  endforeach()
+  weft_precompiled(llvm TARGETS ${ARGN} HEADERS ${weft_common_llvm_headers})
 endfunction()
 weft_precompiled_llvm(weft_absent_targets)
 

@@ -29,6 +29,24 @@ if(WEFT_SANITIZE)
   add_link_options(-fsanitize=${WEFT_SANITIZE})
 endif()
 
+# weft_precompiled(set TARGETS ... HEADERS <...>...): most of their files take long to read these
+# headers. The first library of a set has them precompiled for all of them, the first executable for
+# the others: what is defined for it alone would be so in all.
+function(weft_precompiled set)
+  cmake_parse_arguments(ARG "" "" "TARGETS;HEADERS" ${ARGN})
+  foreach(target IN LISTS ARG_TARGETS)
+    get_target_property(type ${target} TYPE)
+    set(property weft_precompiled_${set}_${type})
+    get_property(first GLOBAL PROPERTY ${property})
+    if(first)
+      target_precompile_headers(${target} REUSE_FROM ${first})
+    else()
+      set_property(GLOBAL PROPERTY ${property} ${target})
+      target_precompile_headers(${target} PRIVATE ${ARG_HEADERS})
+    endif()
+  endforeach()
+endfunction()
+
 # weft_library(name SOURCES ... [DEPENDS ...]): one folder, one static library. Includes are written
 # from the top of the tree; DEPENDS names the folders it may use (ARCHITECTURE.md, layers).
 function(weft_library name)

@@ -3,6 +3,7 @@
 #include <ucontext.h>
 
 #include <gtest/gtest.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/InstIterator.h>
 
 namespace weft::test {

@@ -2,17 +2,23 @@
 // JIT.
 #pragma once
 
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include "compiler/passes/lower_kernels.h"
 #include "core/ports/launch.h"
+
+namespace llvm {
+class TargetMachine;
+namespace orc {
+class LLJIT;
+}
+}  // namespace llvm
 
 namespace weft::test {
 

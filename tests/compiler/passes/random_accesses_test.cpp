@@ -1,7 +1,6 @@
 // The access analysis against what random kernels do: every access is recorded, and each must be
 // foretold; and what is foretold as overwritten must have been written, every byte of it.
 // WEFT_RANDOM_SEEDS=first:count runs other seeds than the fixed ones.
-#include <cstdlib>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include "core/access_evaluation.h"
 #include "tests/compiler/passes/kernel_jit.h"
 #include "tests/compiler/passes/random_accesses.h"
+#include "tests/compiler/passes/random_runs.h"
 
 namespace weft::test {
 namespace {
@@ -16,20 +16,6 @@ namespace {
 constexpr unsigned kernels_per_program = 16, pointers = 3, launches = 4;
 constexpr size_t element_sizes[pointers] = {4, 1, 16};
 constexpr size_t first_value = 4;  // index of the first by-value argument
-
-struct Seeds {
-  uint64_t first = 1, count = 96;
-};
-
-Seeds seeds() {
-  Seeds result;
-  if (const char* text = std::getenv("WEFT_RANDOM_SEEDS")) {
-    char* end;
-    result.first = std::strtoull(text, &end, 10);
-    result.count = *end == ':' ? std::strtoull(end + 1, nullptr, 10) : 1;
-  }
-  return result;
-}
 
 const char* const plain = R"(
   int all(int4 v) { return v.x + v.y * 3 + v.z * 5 + v.w * 7; }
@@ -154,7 +140,7 @@ class Launch {
 };
 
 TEST(RandomAccesses, AreForetold) {
-  const Seeds range = seeds();
+  const Seeds range = randomSeeds(96);
   Precision precision;
   for (uint64_t first = range.first; first < range.first + range.count;
        first += kernels_per_program) {

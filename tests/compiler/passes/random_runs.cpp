@@ -13,20 +13,6 @@ namespace {
 
 constexpr unsigned kernels_per_program = 8;
 
-struct Seeds {
-  uint64_t first = 1, count = 110;
-};
-
-Seeds seeds() {
-  Seeds result;
-  if (const char* text = std::getenv("WEFT_RANDOM_SEEDS")) {
-    char* end;
-    result.first = std::strtoull(text, &end, 10);
-    result.count = *end == ':' ? std::strtoull(end + 1, nullptr, 10) : 1;
-  }
-  return result;
-}
-
 NdRange randomRange(std::mt19937_64& random) {
   auto below = [&](uint64_t n) { return random() % n; };
   NdRange range;
@@ -65,8 +51,20 @@ void compare(const Program& lowered, const FiberReference& reference, const std:
 
 }  // namespace
 
+Seeds randomSeeds(uint64_t count) {
+  if (const char* text = std::getenv("WEFT_RANDOM_SEEDS")) {
+    char* end;
+    const uint64_t first = std::strtoull(text, &end, 10);
+    return {first, *end == ':' ? std::strtoull(end + 1, nullptr, 10) : 1};
+  }
+#ifdef __SANITIZE_ADDRESS__
+  count = (count + 3) / 4;
+#endif
+  return {1, count};
+}
+
 void compareRandomKernels(KernelGenerator generate, const compiler::LoweringOptions& options) {
-  Seeds all = seeds();
+  const Seeds all = randomSeeds(110);
   // Optimised kernels take several times as long to compile, and so do those in vectors.
   const bool large = options.optimize || options.vectorise == compiler::Vectorising::always;
   const uint64_t count = large ? (all.count + 3) / 4 : all.count;

@@ -9,6 +9,14 @@
 
 namespace weft::test {
 
+struct Seeds {
+  uint64_t first, count;
+};
+
+// WEFT_RANDOM_SEEDS, or the first `count`; a quarter of them where a sanitizer makes each take
+// several times as long.
+Seeds randomSeeds(uint64_t count);
+
 // With the parameters of random_kernel.h's.
 using KernelGenerator = std::string (*)(const std::string& name, uint64_t seed);
 
