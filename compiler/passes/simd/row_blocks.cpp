@@ -1,14 +1,13 @@
 #include "compiler/passes/simd/row_blocks.h"
 
 #include "compiler/passes/simd/far_loads.h"
-#include "compiler/passes/simd/vector_cost.h"
 
 namespace weft::compiler {
 
 using llvm::Instruction;
 
 RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
-                const JointRows& rows, unsigned width) {
+                const JointRows& rows, unsigned width, const GatherCost& gathers) {
   RowCost result;
   for (const llvm::BasicBlock& block : lane) {
     const Level& level = levels.levelOf(&block);
@@ -24,7 +23,7 @@ RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneSha
       if (level.loop)
         (differs ? result.own_registers : result.common_registers) += registers.value_or(0);
       const double cost =
-          weight * instructionCost(instruction, shapes, masked, share, width).vectors;
+          weight * instructionCost(instruction, shapes, masked, share, width, gathers).vectors;
       const double wait = isRecurrence(instruction, level) ? weight * recurrence_latency : 0;
       result.total += cost + wait;
       (differs ? result.waits : result.shared) += wait;

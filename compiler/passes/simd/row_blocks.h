@@ -7,6 +7,7 @@
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/joint_rows.h"
 #include "compiler/passes/simd/lane_shapes.h"
+#include "compiler/passes/simd/vector_cost.h"
 
 namespace weft::compiler {
 
@@ -28,7 +29,7 @@ struct RowCost {
 };
 
 RowCost rowCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
-                const JointRows& rows, unsigned width);
+                const JointRows& rows, unsigned width, const GatherCost& gathers);
 
 // Most rows first; none if they are not worth it. Of a region that is one `of_several` there are as
 // few forms as do: a kernel has those of all of them.

@@ -49,15 +49,14 @@ constexpr double quotient = 60, product = 14;  // of vectors of them, as floatin
 constexpr double strided_access = 3;
 constexpr double neighbour_test = 6;
 constexpr double loaded_row = 3.5;
-constexpr double gather_start = 8;  // and for each element:
-constexpr double gathered_word = 2.5, scattered_word = 3, gathered_byte = 4.6;
-constexpr double gathered_from_word = 2.9;
+constexpr double gathered_byte = 4.6;    // one after the other
 constexpr double unequal_turns = 2;      // of the lanes of a loop that they leave one by one
 constexpr double nearly_equal = 1.2;     // where they count from lane to lane, to the same number
 constexpr double turns_of_vectors = 10;  // of a loop that LLVM makes vectors of
 constexpr double mispredicted = 4;       // a branch by what is loaded or computed, on average
 
-double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned width) {
+double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned width,
+                  const GatherCost& gathers) {
   const Value* pointer = llvm::getLoadStorePointerOperand(&access);
   auto* store = llvm::dyn_cast<llvm::StoreInst>(&access);
   llvm::Type* type = store ? store->getValueOperand()->getType() : access.getType();
@@ -81,14 +80,14 @@ double accessCost(const Instruction& access, const LaneShapes& shapes, unsigned 
   // Bytes and half words have no gather of their own.
   const bool in_words =
       !store && comeInWords(bits / 8, pointer->getType()->getPointerAddressSpace());
-  const double each = store       ? (bits < 32 ? gathered_byte : scattered_word)
-                      : in_words  ? gathered_from_word
+  const double each = in_words    ? gathers.from_word
                       : bits < 32 ? gathered_byte
-                                  : gathered_word;
+                      : store     ? gathers.scattered
+                                  : gathers.word;
   if (!store && loadsRows(partType(type, 0), count))
-    return gather_start + (bits * count <= 64 ? gathered_word : loaded_row) * width + 2 * registers;
+    return gathers.start + (bits * count <= 64 ? gathers.word : loaded_row) * width + 2 * registers;
   // What one lane loads or stores as one vector takes a gather for each element.
-  return count * (gather_start + each * (count > 1 ? 2.2 : 1) * width);
+  return count * (gathers.start + each * (count > 1 ? 2.2 : 1) * width);
 }
 
 // One lane after the other uses the source's vectors.
@@ -132,10 +131,10 @@ VectorCost quotientCost(const Instruction& instruction, unsigned width) {
 }  // namespace
 
 VectorCost instructionCost(const Instruction& instruction, const LaneShapes& shapes, bool masked,
-                           double share, unsigned width) {
+                           double share, unsigned width, const GatherCost& gathers) {
   if (llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::BranchInst>(instruction)) return {0, 0};
   if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
-    return {1.0 * width, accessCost(instruction, shapes, width)};
+    return {1.0 * width, accessCost(instruction, shapes, width, gathers)};
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (isFloatPart(instruction)) return {float_part * width, 1.5};
     if (laneMark(instruction)) return {0, 4};
@@ -243,7 +242,7 @@ double shareOf(const llvm::BasicBlock& block, const ControlLevels& levels) {
 }
 
 VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const LaneShapes& shapes,
-                      const FarLoads& far, unsigned width) {
+                      const FarLoads& far, unsigned width, const GatherCost& gathers) {
   VectorCost total;
   const BlockSet by_turns = blocksOfTurnVectors(lane, shapes);
   for (llvm::BasicBlock& block : lane) {
@@ -257,7 +256,7 @@ VectorCost vectorCost(llvm::Function& lane, const ControlLevels& levels, const L
       idle *= idleTurns(*level, shapes);
     total.lanes += branchCost(block, shapes) * width * weight * chance / turns_at_once;
     for (Instruction& instruction : block) {
-      VectorCost cost = instructionCost(instruction, shapes, masked, chance, width);
+      VectorCost cost = instructionCost(instruction, shapes, masked, chance, width, gathers);
       if (isRecurrence(instruction, levels.levelOf(&block))) {
         cost.lanes += recurrence_latency * width;
         cost.vectors += recurrence_latency;

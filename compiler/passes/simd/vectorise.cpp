@@ -262,7 +262,7 @@ class RegionVectoriser {
     ControlLevels& levels = code.levels();
     const LaneShapes& shapes = code.shapes();
     const FarLoads far = code.farLoads();
-    const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width());
+    const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width(), gatherCost());
     if (mode_ != Vectorising::always && !exchanges_) {
       const bool without_loops = levels.levels().size() == 1;
       region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
@@ -277,7 +277,8 @@ class RegionVectoriser {
         if (left_open_) return;
       }
       if (!cost.pays()) return refuse(not_faster);
-      if (scattersArrays(*lane_, shapes) && !cost.paysWell()) return refuse("private arrays");
+      if (scattersArrays(*lane_, shapes) && cost.vectors * gatherCost().for_arrays > cost.lanes)
+        return refuse("private arrays");
     }
     reportVectors(*lane_, levels, shapes, width(), cost);
     if (exchanges_) return runSubGroups(code);
@@ -319,6 +320,14 @@ class RegionVectoriser {
   bool slowMasks() const {
     return machine_.getTargetTriple().isX86() &&
            !machine_.getMCSubtargetInfo()->checkFeatures("+avx512vl");
+  }
+
+  // LLVM takes those of older Intel processors for fast, too, which they are no longer since they
+  // must not leak what they load. AVX-VNNI came with the first that need no such care.
+  const GatherCost& gatherCost() const {
+    const bool fast = machine_.getTargetTriple().isX86() &&
+                      machine_.getMCSubtargetInfo()->checkFeatures("+fast-gather,+avxvnni");
+    return fast ? fast_gathers : slow_gathers;
   }
 
   bool masksBytes() const {
@@ -398,7 +407,8 @@ class RegionVectoriser {
                           {first + env::local_id + 1, first + env::lane, first + env::local_size,
                            first + env::global_size});
     if (!joint.possible()) return;
-    const RowCost cost = rowCost(*lane_, code.levels(), code.shapes(), joint, width());
+    const RowCost cost =
+        rowCost(*lane_, code.levels(), code.shapes(), joint, width(), gatherCost());
     llvm::SmallVector<RowBlock, 2> blocks;
     if (cost.pays()) blocks = rowBlocks(cost, registers(), between_barriers_);
     if (blocks.empty() && mode_ == Vectorising::always && forced_rows * size(*lane_) <= most_forced)
