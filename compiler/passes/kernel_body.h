@@ -44,6 +44,7 @@ struct KernelBody {
   // uniform; 0: nobody knows.
   std::array<uint64_t, 3> usual_size{0, 0, 0};
   bool has_uniform_groups = false;
+  bool goes_by_turns = false;  // no vectors of lanes: a lane alone is faster (turn_vectors.h)
 
   unsigned firstHidden() const { return static_cast<unsigned>(arguments.size()); }
   llvm::Argument* hidden(unsigned parameter) const {

@@ -105,7 +105,7 @@ Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachin
       if (!hasExchanges(*region.function))
         lowerPlaces(*region.function, body.firstHidden(), body.sub_groups.width);
   if (options.optimize || options.vectorise == Vectorising::always)
-    vectoriseRegions(body, split, machine, options.vectorise);
+    body.goes_by_turns = !vectoriseRegions(body, split, machine, options.vectorise);
   if (body.sub_groups.are_vectors && !runsAsVectors(split)) {
     removeDeadFunctions(split);
     return nullptr;
@@ -239,6 +239,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   Function* entry = lowerBody(body, info.symbol, machine, info, options);
   if (vectors)
     addSubGroupVectors(*entry, *vectors, info.sub_group_size, leastRow(has_meetings, info));
+  if (joint && body.goes_by_turns) std::exchange(joint, std::nullopt)->function->eraseFromParent();
   if (joint) {
     const std::string symbol = joint_prefix + info.name;
     addJoint(*entry, *lowerBody(*joint, symbol, machine, info, options), joint->row_length);

@@ -167,4 +167,13 @@ bool simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
   return unrolls_arrays;
 }
 
+void rotateLoops(Function& lane, llvm::TargetMachine& machine) {
+  Analyses analyses(machine);
+  llvm::FunctionPassManager pipeline;
+  pipeline.addPass(llvm::LoopSimplifyPass());
+  pipeline.addPass(llvm::LCSSAPass());
+  pipeline.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopRotatePass()));
+  pipeline.run(lane, analyses.functions);
+}
+
 }  // namespace weft::compiler

@@ -14,4 +14,7 @@ bool inlineCalls(llvm::Function& lane, bool has_parts);
 // arrays are unrolled which no one else unrolls.
 bool simplifyLane(llvm::Function& lane, llvm::TargetMachine& machine, bool clean);
 
+// Lets loops end after a turn instead of before it, and no more.
+void rotateLoops(llvm::Function& lane, llvm::TargetMachine& machine);
+
 }  // namespace weft::compiler

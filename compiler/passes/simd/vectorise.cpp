@@ -13,6 +13,7 @@
 
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/pixel_calls.h"
+#include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/simd/address_sums.h"
 #include "compiler/passes/simd/bounds.h"
 #include "compiler/passes/simd/chosen_loads.h"
@@ -23,12 +24,14 @@
 #include "compiler/passes/simd/joined_stores.h"
 #include "compiler/passes/simd/joint_rows.h"
 #include "compiler/passes/simd/lane_arrays.h"
+#include "compiler/passes/simd/lane_code.h"
 #include "compiler/passes/simd/lane_shapes.h"
 #include "compiler/passes/simd/loop_rows.h"
 #include "compiler/passes/simd/narrowing.h"
 #include "compiler/passes/simd/row_blocks.h"
 #include "compiler/passes/simd/simplify_lane.h"
 #include "compiler/passes/simd/step_counters.h"
+#include "compiler/passes/simd/turn_vectors.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -114,37 +117,6 @@ size_t size(Function& lane) {
   return sum;
 }
 
-// The code of a lane, or of joint ones, and what is known of it.
-class LaneCode {
- public:
-  LaneCode(Function& function, unsigned hidden)
-      : function_(function),
-        parameters_(laneParameters(function, hidden)),
-        tree_(function),
-        loops_(tree_),
-        levels_(function, loops_) {
-    if (levels_.valid()) shapes_.emplace(function, parameters_, levels_);
-  }
-
-  bool valid() const { return levels_.valid(); }
-  ControlLevels& levels() { return levels_; }
-  const ControlLevels& levels() const { return levels_; }
-  const LaneShapes& shapes() const { return *shapes_; }
-  FarLoads farLoads() { return findFarLoads(function_, *shapes_, tree_, loops_); }
-  // Not before the levels are final.
-  Function* emit(const VectorOptions& options) {
-    return VectorBody(function_, parameters_, levels_, *shapes_, options).emit();
-  }
-
- private:
-  Function& function_;
-  LaneParameters parameters_;
-  llvm::DominatorTree tree_;
-  llvm::LoopInfo loops_;
-  ControlLevels levels_;
-  std::optional<LaneShapes> shapes_;
-};
-
 // What becomes of the source's vectors before LLVM's vectoriser, which takes no loop with them.
 enum class SourceVectors : uint8_t { taken_apart, whole, unknown };
 
@@ -178,6 +150,23 @@ class RegionVectoriser {
     return !left_open_;
   }
 
+  // Does a lane alone, with a short loop that LLVM makes vectors of, take no longer than vectors of
+  // lanes? Seen before the loop is unrolled as a whole, which hides what it was.
+  bool isFasterByTurns() {
+    if (region_.outcomes.empty() || exchanges_ || !hasShortLoop(*region_.function)) return false;
+    cloneLane();
+    inlineCalls(*lane_, hasFloatParts(machine_, width()));
+    rotateLoops(*lane_, machine_);
+    bool result = false;
+    if (LaneCode code(*lane_, body_.firstHidden());
+        code.valid() && !blocksOfTurnVectors(*lane_, code.shapes()).empty())
+      result =
+          !vectorCost(*lane_, code.levels(), code.shapes(), code.farLoads(), width(), gatherCost())
+               .pays();
+    lane_->eraseFromParent();
+    return result;
+  }
+
  private:
   static constexpr const char* too_long = "its code is too long";
   static constexpr const char* not_faster = "vectors are not estimated to be faster";
@@ -185,15 +174,19 @@ class RegionVectoriser {
   void makeForms() {
     if (region_.outcomes.empty() || region_.for_all_lanes) return;
     if (region_.function->getInstructionCount() > most_instructions) return refuse(too_long);
-    llvm::ValueToValueMapTy map;
-    lane_ = llvm::CloneFunction(region_.function, map);
-    lane_->setName(region_.function->getName() + ".lane");
-    limitIds(*lane_, body_.firstHidden());
+    cloneLane();
     const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()));
     unrolls_arrays_ = simplifyLane(*lane_, machine_, inlined || uses_rows_);
     interleaveArrays(*lane_, width());
     vectorise();
     lane_->eraseFromParent();
+  }
+
+  void cloneLane() {
+    llvm::ValueToValueMapTy map;
+    lane_ = llvm::CloneFunction(region_.function, map);
+    lane_->setName(region_.function->getName() + ".lane");
+    limitIds(*lane_, body_.firstHidden());
   }
 
   // LLVM's vectoriser sees itself what is extended.
@@ -455,13 +448,21 @@ unsigned vectorLanes(const Function& function, const llvm::TargetMachine& machin
   return std::max(narrowest, bits / 32);
 }
 
-void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
+bool vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode) {
-  if (mode == Vectorising::never) return;
+  if (mode == Vectorising::never) return true;
   if (split.shares_variables) {
     for (const Region& region : split.regions)
       reportRefusal(*region.function, nullptr, "its private arrays are large");
-    return;
+    return true;
+  }
+  // A loop between lanes' vectors would not be unrolled as one of a lane alone.
+  if (mode == Vectorising::automatic && llvm::any_of(split.regions, [&](Region& region) {
+        return RegionVectoriser(body, split, region, machine, mode).isFasterByTurns();
+      })) {
+    for (const Region& region : split.regions)
+      reportRefusal(*region.function, nullptr, "a lane's loop is faster in vectors of turns");
+    return false;
   }
   llvm::SmallVector<Region*> open;
   for (Region& region : split.regions)
@@ -476,6 +477,7 @@ void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMa
         .run(apart ? SourceVectors::taken_apart : SourceVectors::whole);
   for (Region& region : split.regions)
     if (region.goesToLoopVectoriser()) narrowSums(*region.function);
+  return true;
 }
 
 }  // namespace weft::compiler

@@ -20,8 +20,9 @@ inline constexpr size_t most_instructions = 8000;
 // How many numbers of 32 bits a vector has.
 unsigned vectorLanes(const llvm::Function& function, const llvm::TargetMachine& machine);
 
-// Gives the regions of `split` their vector forms.
-void vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
+// Gives the regions of `split` their vector forms. False if none has any because LLVM makes faster
+// vectors of the turns of a lane's loop.
+bool vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,
                       Vectorising mode);
 
 }  // namespace weft::compiler
