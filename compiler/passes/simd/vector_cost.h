@@ -24,7 +24,7 @@ struct GatherCost {
   double start, word, from_word, scattered;
   double for_arrays;  // how much faster vectors have to be that gather from private arrays
 };
-inline constexpr GatherCost slow_gathers{8, 2.5, 2.9, 3, 3};  // as Zen 4's
+inline constexpr GatherCost slow_gathers{8, 2.5, 2.9, 3, 3};   // as Zen 4's
 inline constexpr GatherCost fast_gathers{8, 1.65, 2, 2.2, 2};  // as Emerald Rapids'
 
 inline constexpr double recurrence_latency = 3;  // floating-point arithmetic: waits for a turn

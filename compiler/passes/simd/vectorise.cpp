@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
@@ -13,7 +11,6 @@
 
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/pixel_calls.h"
-#include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/simd/address_sums.h"
 #include "compiler/passes/simd/bounds.h"
 #include "compiler/passes/simd/chosen_loads.h"
@@ -150,19 +147,25 @@ class RegionVectoriser {
     return !left_open_;
   }
 
-  // Does a lane alone, with a short loop that LLVM makes vectors of, take no longer than vectors of
-  // lanes? Seen before the loop is unrolled as a whole, which hides what it was.
-  bool isFasterByTurns() {
-    if (region_.outcomes.empty() || exchanges_ || !hasShortLoop(*region_.function)) return false;
+  // What vectors of lanes take, before short loops are unrolled as a whole, which hides what they
+  // were; and whether a lane alone, with such a loop that LLVM makes vectors of, takes no longer.
+  struct RolledCost {
+    double vectors = 0;
+    bool is_faster_by_turns = false;
+  };
+  RolledCost rolledCost() {
+    if (region_.outcomes.empty() || region_.function->getInstructionCount() > most_instructions)
+      return {};
     cloneLane();
     inlineCalls(*lane_, hasFloatParts(machine_, width()));
     rotateLoops(*lane_, machine_);
-    bool result = false;
-    if (LaneCode code(*lane_, body_.firstHidden());
-        code.valid() && !blocksOfTurnVectors(*lane_, code.shapes()).empty())
-      result =
-          !vectorCost(*lane_, code.levels(), code.shapes(), code.farLoads(), width(), gatherCost())
-               .pays();
+    RolledCost result;
+    if (LaneCode code(*lane_, body_.firstHidden()); code.valid()) {
+      const VectorCost cost =
+          vectorCost(*lane_, code.levels(), code.shapes(), code.farLoads(), width(), gatherCost());
+      result = {cost.vectors, !exchanges_ && hasShortLoop(*lane_) && !cost.pays() &&
+                                  !blocksOfTurnVectors(*lane_, code.shapes()).empty()};
+    }
     lane_->eraseFromParent();
     return result;
   }
@@ -439,6 +442,22 @@ class RegionVectoriser {
   bool left_open_ = false;
 };
 
+// Is most of the kernel short loops that LLVM makes vectors of, turn by turn? Between lanes'
+// vectors they would not be unrolled as those of a lane alone.
+bool isFasterByTurns(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine) {
+  if (llvm::none_of(split.regions,
+                    [](const Region& region) { return hasShortLoop(*region.function); }))
+    return false;
+  double all = 0, by_turns = 0;
+  for (Region& region : split.regions) {
+    const auto cost =
+        RegionVectoriser(body, split, region, machine, Vectorising::automatic).rolledCost();
+    all += cost.vectors;
+    if (cost.is_faster_by_turns) by_turns += cost.vectors;
+  }
+  return 2 * by_turns > all;
+}
+
 }  // namespace
 
 unsigned vectorLanes(const Function& function, const llvm::TargetMachine& machine) {
@@ -456,10 +475,7 @@ bool vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMa
       reportRefusal(*region.function, nullptr, "its private arrays are large");
     return true;
   }
-  // A loop between lanes' vectors would not be unrolled as one of a lane alone.
-  if (mode == Vectorising::automatic && llvm::any_of(split.regions, [&](Region& region) {
-        return RegionVectoriser(body, split, region, machine, mode).isFasterByTurns();
-      })) {
+  if (mode == Vectorising::automatic && isFasterByTurns(body, split, machine)) {
     for (const Region& region : split.regions)
       reportRefusal(*region.function, nullptr, "a lane's loop is faster in vectors of turns");
     return false;
