@@ -91,11 +91,12 @@ TEST(TurnVectors, OfTiles) {
   const GuardedBuffer a(height * n * 4), b(width * n * 4);
   const auto* x = static_cast<const int8_t*>(a.begin());
   const auto* y = static_cast<const int8_t*>(b.begin());
-  std::vector<int> want(width * height), out(width * height);
+  std::vector<int> want(width * height);
   for (size_t i = 0; i < want.size(); ++i)
     for (size_t k = 0; k < 4 * n; ++k)
       want[i] += x[i / width * 4 * n + k] * y[i % width * 4 * n + k];
   for (const auto mode : {compiler::Vectorising::automatic, compiler::Vectorising::always}) {
+    std::vector<int> out(width * height, -1);
     Program(source, true, mode)
         .run("tiles", {2, {width, height, 1}, {16, 16, 1}, {0, 0, 0}},
              {Program::buffer(a.begin()), Program::buffer(b.begin()), Program::buffer(out.data()),
