@@ -135,8 +135,9 @@ int rowOf(const port::LaunchRecord& record, const KernelInfo& kernel) {
   return kernel.lane_dimension == 1 && record.global_size[1] > 1 ? 1 : 0;
 }
 
-// Are the program's groups smaller than what the device does at once, though nobody could tell if
-// they were larger? Groups that wait for each other could, and so can who reads what they print.
+// Are the program's groups shorter than what the device does at once, or have they fewer rows,
+// though nobody could tell if they were larger? Groups that wait for each other could, and so can
+// who reads what they print.
 bool areNeedlesslySmall(const port::LaunchRecord& record, const KernelInfo& kernel,
                         const port::Capabilities& device) {
   constexpr auto told = static_cast<uint32_t>(SplitHazard::volatile_accesses) |
@@ -147,7 +148,10 @@ bool areNeedlesslySmall(const port::LaunchRecord& record, const KernelInfo& kern
                         static_cast<uint32_t>(SplitHazard::waiting_atomics);
   if (kernel.observes_groups || kernel.required_local_size[0] || (kernel.split_hazards & told))
     return false;
-  const int row = rowOf(record, kernel);
+  const int row = rowOf(record, kernel), other = 1 - row;
+  if (device.vectors_are_rows && record.local_size[other] < kernel.rows_at_once &&
+      record.local_size[other] < record.global_size[other])
+    return true;
   const auto itemsOf = [&](const uint64_t* sizes) {
     return device.vectors_are_rows ? sizes[row] : sizes[0] * sizes[1] * sizes[2];
   };

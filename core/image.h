@@ -142,6 +142,9 @@ struct KernelInfo {
   // That in which neighbours access neighbouring memory, so that groups should be long there: 0
   // or 1.
   uint32_t lane_dimension = 0;
+  // How many of a group's rows, which lie in that dimension, run at once and share what they do: 1
+  // or a few.
+  uint32_t rows_at_once = 1;
   uint64_t stack_bytes = 0;  // host stack that the entry may use beyond a small frame
   // Every group has the enqueued size: OpenCL C before 2.0, or -cl-uniform-work-group-size.
   bool uniform_groups = false;

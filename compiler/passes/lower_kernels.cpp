@@ -94,6 +94,13 @@ bool runsAsVectors(const SplitKernel& split) {
          });
 }
 
+uint32_t rowsAtOnce(const SplitKernel& split) {
+  uint32_t most = 1;
+  for (const Region& region : split.regions)
+    if (region.vector) most = std::max(most, region.vector->rows.front().rows);
+  return most;
+}
+
 // Consumes the code of `body`. Null if that cannot be.
 Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachine& machine,
                     KernelInfo& info, const LoweringOptions& options) {
@@ -110,10 +117,12 @@ Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachin
     removeDeadFunctions(split);
     return nullptr;
   }
+  const uint32_t rows = rowsAtOnce(split);
   Function* entry = emitEntry(module, body, split, symbol, options.most_together);
   entry->setSubprogram(body.subprogram);
   removeDeadFunctions(split);
   info.lane_context_bytes = std::max(info.lane_context_bytes, contextBytesPerLane(body, split));
+  info.rows_at_once = std::max(info.rows_at_once, rows);
   if (body.groups == 1)
     info.private_bytes = std::max(info.private_bytes, split.layout.privateBytes());
   return entry;

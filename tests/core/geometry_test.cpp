@@ -158,8 +158,14 @@ TEST(Geometry, SmallGroupsThatNobodySeesAreJoined) {
     kernel.lane_dimension = 1;
     EXPECT_EQ(itemsOf(2, {1, 64}), 64u);
     EXPECT_EQ(itemsOf(1, {1, 0}), 256u);
-    // What fills a vector stays as it is, and so does what a work-item could tell.
+    // Rows that share work are not left alone.
     kernel.lane_dimension = 0;
+    kernel.rows_at_once = 4;
+    EXPECT_EQ(itemsOf(2, {64, 1}), cpu ? 256u : 64u);
+    EXPECT_EQ(itemsOf(2, {64, 4}), 256u);
+    EXPECT_EQ(itemsOf(1, {64, 0}), 64u);
+    kernel.rows_at_once = 1;
+    // What fills a vector stays as it is, and so does what a work-item could tell.
     EXPECT_EQ(itemsOf(2, {16, 2}), 32u);
     kernel.observes_groups = true;
     EXPECT_EQ(itemsOf(1, {1, 0}), 1u);
