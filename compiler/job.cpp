@@ -63,6 +63,7 @@ void putKeyed(WireWriter& out, const Job& job) {
   out.put(job.vectorising);
   out.put(job.deferring);
   out.put(job.linked);
+  out.put(job.kernel);
 }
 
 std::string setting(const char* name) {
@@ -129,6 +130,7 @@ std::optional<Job> readJob(std::span<const std::byte> bytes) {
   in.get(job.vectorising);
   in.get(job.deferring);
   in.get(job.linked);
+  in.get(job.kernel);
   in.get(job.directory);
   if (!in.atEnd()) return std::nullopt;
   return job;
@@ -188,6 +190,7 @@ Job jobOf(const port::CompileRequest& request, JobKind kind) {
           .vectorising = setting("WEFT_VECTORIZE"),
           .deferring = "never",
           .linked = false,
+          .kernel = {},
           .directory = {}};
 }
 
@@ -205,6 +208,7 @@ Job jobOf(const port::LinkRequest& request) {
           .vectorising = setting("WEFT_VECTORIZE"),
           .deferring = "never",
           .linked = false,
+          .kernel = {},
           .directory = {}};
 }
 

@@ -37,6 +37,7 @@ struct Job {
   std::string vectorising;  // what WEFT_VECTORIZE says where the program runs
   std::string deferring;    // of code for later: WEFT_DEFER; "never" where nobody would make it
   bool linked = false;      // the options are of the link that left code for later
+  std::string kernel;       // if only this one's code is wanted, and that of those it calls
   std::string directory;    // relative include paths start here
 };
 
@@ -45,6 +46,7 @@ struct FileUse {
   std::string path;  // as it was opened
   bool found = false;
   Hash hash{};
+  bool operator==(const FileUse&) const = default;
 };
 
 struct Answer {

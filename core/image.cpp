@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 14;
+constexpr uint32_t format_version = 15;
 
 struct FileHeader {
   char magic[8];
@@ -173,9 +173,9 @@ template <class S>
 void fields(S& s, KernelInfo& k) {
   all(s, k.name, k.symbol, k.attributes, k.arguments, k.required_local_size, k.hinted_local_size,
       k.required_sub_group_size, k.sub_group_size, k.local_bytes, k.private_bytes,
-      k.lane_context_bytes, k.lane_dimension, k.rows_at_once, k.stack_bytes, k.uniform_groups,
-      k.observes_groups, k.has_barriers, k.uses_printf, k.uses_device_queue, k.is_block,
-      k.split_hazards, k.native.symbol, k.native.images, k.native.samplers);
+      k.lane_context_bytes, k.lane_dimension, k.rows_at_once, k.other_forms, k.stack_bytes,
+      k.uniform_groups, k.observes_groups, k.has_barriers, k.uses_printf, k.uses_device_queue,
+      k.is_block, k.split_hazards, k.native.symbol, k.native.images, k.native.samplers);
 }
 
 template <class S>

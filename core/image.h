@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -145,6 +146,7 @@ struct KernelInfo {
   // How many of a group's rows, which lie in that dimension, run at once and share what they do: 1
   // or a few.
   uint32_t rows_at_once = 1;
+  uint8_t other_forms = 0;   // bits: the port::CodeForms that an estimate decided against
   uint64_t stack_bytes = 0;  // host stack that the entry may use beyond a small frame
   // Every group has the enqueued size: OpenCL C before 2.0, or -cl-uniform-work-group-size.
   bool uniform_groups = false;
@@ -167,6 +169,8 @@ struct Image {
   uint64_t global_variable_bytes = 0;  // CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE
   bool argument_names = false;         // built with -cl-kernel-arg-info or from source
   port::Bytes payload;
+  // As port::CompileResult has it. Not written: it is the process's that built the program.
+  std::shared_ptr<const port::FormMaker> forms = nullptr;
 
   // The index of a kernel that is no block.
   std::optional<uint32_t> find(std::string_view kernel) const;

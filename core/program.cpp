@@ -84,7 +84,10 @@ bool sameImages(const Inputs& a, const Inputs& b) {
 std::shared_ptr<const Image> imageOf(const port::CompileResult& result, std::string& log) {
   if (!result.ok) return nullptr;
   auto image = readImage(result.image);
-  if (image) return std::make_shared<const Image>(std::move(*image));
+  if (image) {
+    image->forms = result.forms;
+    return std::make_shared<const Image>(std::move(*image));
+  }
   log += "error: the compiler returned a damaged image\n";
   return nullptr;
 }

@@ -55,6 +55,12 @@ T choiceSetting(const char* name, const std::pair<std::string_view, T> (&choices
   return otherwise;
 }
 
+constexpr std::pair<std::string_view, TrialPolicy> trial_policies[] = {
+    {"never", TrialPolicy::never},
+    {"auto", TrialPolicy::worthwhile},
+    {"always", TrialPolicy::always},
+};
+
 constexpr std::pair<std::string_view, port::Placement> placements[] = {
     {"cores", port::Placement::cores},
     {"compact", port::Placement::compact},
@@ -85,6 +91,7 @@ Settings readSettings(std::vector<port::Diagnostic>& diagnostics) {
       choiceSetting("WEFT_CPU_PLACEMENT", placements, settings.placement, diagnostics);
   settings.spread = choiceSetting("WEFT_CPU_NUMA", spreads, settings.spread, diagnostics);
   settings.bind = choiceSetting("WEFT_CPU_BINDING", bindings, settings.bind, diagnostics);
+  settings.trials = choiceSetting("WEFT_CPU_TRIALS", trial_policies, settings.trials, diagnostics);
   settings.vectors = choiceSetting("WEFT_CPU_VECTORS", vector_sizes, settings.vectors, diagnostics);
   return settings;
 }
@@ -101,6 +108,7 @@ class Backend final : public port::Backend {
       auto units = usedUnits(*topology, diagnostics);
       Settings settings = readSettings(diagnostics);
       settings.code = code_;
+      settings.background = std::make_shared<Background>();
       return {std::make_shared<Device>(std::move(topology), std::move(units), std::move(settings))};
     } catch (const std::exception& error) {
       diagnostics.push_back({std::string("cpu: ") + error.what()});

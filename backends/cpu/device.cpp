@@ -269,7 +269,8 @@ std::unique_ptr<port::Memory> Device::import(void* host, size_t bytes) {
 std::unique_ptr<port::Module> Device::load(const Image& image) {
   // An image for other features could hold instructions that this machine does not have.
   require(image.target == target_, CL_INVALID_BINARY, "made for another processor");
-  return std::make_unique<Module>(image, settings_.code, capabilities_.units.size());
+  return std::make_unique<Module>(image, settings_.code, capabilities_.units.size(),
+                                  settings_.trials, settings_.background);
 }
 
 }  // namespace weft::cpu

@@ -8,6 +8,7 @@
 #include "backends/cpu/executor.h"
 #include "backends/cpu/target.h"
 #include "backends/cpu/topology.h"
+#include "backends/cpu/trials.h"
 #include "core/guarded.h"
 #include "core/ports/code_maker.h"
 #include "core/ports/device.h"
@@ -23,6 +24,8 @@ struct Settings {
   bool bind = true;  // threads to their PUs
   Vectors vectors = Vectors::of_512_bits;
   std::shared_ptr<const port::CodeMaker> code;  // who makes what images leave for later
+  TrialPolicy trials = TrialPolicy::worthwhile;
+  std::shared_ptr<Background> background;  // who makes other forms of kernels
 };
 
 class Device final : public port::Device {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backends/cpu/clock.h"
 #include "backends/cpu/family.h"
 #include "backends/cpu/pixels/pixel_functions.h"
 #include "core/error.h"
@@ -71,8 +72,10 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
   auto* const module = static_cast<Module*>(launch.module);
   Kernel* const kernel = module->kernel(launch.kernel);
   if (!kernel) return CL_INVALID_KERNEL;
-  head_.entry = module->entry(launch.kernel);
-  if (!head_.entry) return CL_BUILD_PROGRAM_FAILURE;
+  if (!module->entry(launch.kernel)) return CL_BUILD_PROGRAM_FAILURE;
+  module->trials().consider(*kernel);
+  head_.entry = kernel->entry.load(std::memory_order_acquire);
+  head_.contest = kernel->contest.load(std::memory_order_acquire);
   port::LaunchRecord& record = head_.record;
   record = *launch.record;
   if (!record.services) record.services = &host_services;
@@ -80,7 +83,8 @@ port::OperationStatus LaunchFrame::prepare(const port::Launch& launch) {
   head_.kernel = kernel;
   head_.slice = launch.slice;
   head_.items_per_group = record.local_size[0] * record.local_size[1] * record.local_size[2];
-  head_.context_bytes = info.lane_context_bytes * roundUp(head_.items_per_group, lane_rounding);
+  head_.context_bytes = kernel->context_bytes.load(std::memory_order_relaxed) *
+                        roundUp(head_.items_per_group, lane_rounding);
   size_t local_bytes = info.local_bytes;
   const size_t count = launch.arguments.size();
   arguments_.resize(count);
@@ -144,15 +148,38 @@ void LaunchFrame::fetch() const noexcept {
   lines(images_.data(), images_.size() * sizeof(port::CpuImage));
 }
 
+// Runs groups from `begin` on in either form, until it is clear which is faster or there are no
+// more. Gives the first one that is left.
+template <class Run>
+uint64_t LaunchFrame::takeTurns(Contest& contest, uint64_t begin, uint64_t end,
+                                Run&& run) const noexcept {
+  const double per_group = std::max(timing().estimate(itemsPerGroup()), 1e-3);
+  const double groups = std::clamp(Contest::turn_ns / per_group, 1.0, double(end - begin));
+  while (begin < end && contest.isOpen()) {
+    const uint64_t last = std::min(end, begin + uint64_t(groups));
+    const Contest::Side side = contest.next();
+    const port::Nanoseconds start = now();
+    run(contest.entry(side), begin, last);
+    contest.record(side, now() - start, (last - begin) * itemsPerGroup());
+    begin = last;
+  }
+  return begin;
+}
+
 port::OperationStatus LaunchFrame::run(uint64_t begin, uint64_t end, Scratch& scratch,
                                        const void* const* arguments) const noexcept {
   const port::LaunchRecord& record = head_.record;
   std::byte* local = scratch.local.reserve(head_.local_bytes);
   std::byte* context = head_.context_bytes ? scratch.context.reserve(head_.context_bytes) : nullptr;
   if (!local || (head_.context_bytes && !context)) return CL_OUT_OF_RESOURCES;
-  forEachBox(head_.slice, begin, end, [&](const port::GroupBox& box) {
-    head_.entry(arguments ? arguments : arguments_.data(), &record, &box, local, context);
-  });
+  const auto run = [&](port::CpuKernelEntry entry, uint64_t first, uint64_t last) {
+    forEachBox(head_.slice, first, last, [&](const port::GroupBox& box) {
+      entry(arguments ? arguments : arguments_.data(), &record, &box, local, context);
+    });
+  };
+  Contest* const contest = head_.contest;
+  if (contest) begin = takeTurns(*contest, begin, end, run);
+  run(contest ? contest->best() : head_.entry, begin, end);
   if (record.services->device_queue) Family::groupsEnded(*record.services);
   return CL_SUCCESS;
 }

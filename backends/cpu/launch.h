@@ -40,9 +40,13 @@ class LaunchFrame {
                             const void* const* arguments = nullptr) const noexcept;
 
  private:
+  template <class Run>
+  uint64_t takeTurns(Contest& contest, uint64_t begin, uint64_t end, Run&& run) const noexcept;
+
   struct alignas(pool::line_bytes) Head {
     Kernel* kernel = nullptr;
     port::CpuKernelEntry entry = nullptr;
+    Contest* contest = nullptr;  // of the entry and another, or null
     uint64_t items_per_group = 1;
     size_t local_bytes = 0;
     size_t context_bytes = 0;

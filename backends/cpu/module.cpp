@@ -14,6 +14,7 @@ void KernelTiming::record(port::Nanoseconds elapsed, uint64_t items) noexcept {
   const float sample = std::max(float(elapsed), 1.0f) / float(items);
   const float known = per_item_.load(std::memory_order_relaxed);
   per_item_.store(known < 0 ? sample : known + (sample - known) / 4, std::memory_order_relaxed);
+  spent_.store(spent() + elapsed, std::memory_order_relaxed);
 }
 
 Module::Later::Later(const Image& from, DeferredCode left,
@@ -23,7 +24,9 @@ Module::Later::Later(const Image& from, DeferredCode left,
   image.options = from.options;
 }
 
-Module::Module(const Image& image, std::shared_ptr<const port::CodeMaker> maker, size_t at_once) {
+Module::Module(const Image& image, std::shared_ptr<const port::CodeMaker> maker, size_t at_once,
+               TrialPolicy trials, std::shared_ptr<Background> background)
+    : trials_(image, trials, std::move(background)) {
   require(image.kind == ImageKind::executable && image.target.kind == port::TargetKind::host_cpu,
           CL_INVALID_BINARY, "not an executable for the host's processor");
   for (const KernelInfo& info : image.kernels) kernels_.push_back(std::make_unique<Kernel>(info));

@@ -14,15 +14,15 @@ class Binaries final : public port::BinaryCache {
  public:
   std::optional<port::Bytes> find(std::string_view maker,
                                   std::span<const std::byte> program) const override try {
-    auto result = cache().find(keyOf(maker, program));
-    return result ? std::optional(std::move(result->image)) : std::nullopt;
+    auto answer = cache().find(keyOf(maker, program));
+    return answer ? std::optional(std::move(answer->result.image)) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
   }
 
   void store(std::string_view maker, std::span<const std::byte> program,
              port::Bytes binary) const override try {
-    cache().store(keyOf(maker, program), {{true, {}, std::move(binary)}, {}});
+    cache().store(keyOf(maker, program), {{true, {}, std::move(binary), nullptr}, {}});
   } catch (const std::exception&) {
     return;
   }

@@ -152,7 +152,7 @@ std::string Cache::describe() const {
   return path_ + ", up to " + std::to_string(capacity_ >> 20) + " MiB";
 }
 
-std::optional<port::CompileResult> Cache::find(const Hash& key) const {
+std::optional<Answer> Cache::find(const Hash& key) const {
   if (!directory_) return std::nullopt;
   const Descriptor file(openat(directory_.get(), entryName(key).c_str(),
                                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -163,7 +163,7 @@ std::optional<port::CompileResult> Cache::find(const Hash& key) const {
   struct stat status;
   if (fstat(file.get(), &status) == 0 && status.st_mtim.tv_sec + touch_interval < time(nullptr))
     futimens(file.get(), nullptr);
-  return std::move(answer->result);
+  return answer;
 }
 
 void Cache::store(const Hash& key, const Answer& answer) const {

@@ -23,8 +23,8 @@ class Cache {
   // For people: where it is and how much it may hold, or why there is none.
   std::string describe() const;
 
-  // A stored result for `key` whose files are all as they were.
-  std::optional<port::CompileResult> find(const Hash& key) const;
+  // A stored answer for `key` whose files are all as they were.
+  std::optional<Answer> find(const Hash& key) const;
   void store(const Hash& key, const Answer& answer) const;
 
  private:

@@ -28,14 +28,15 @@ constexpr std::string_view amd_processors[] = {
 // The cache, and the compiler behind it.
 class Service final : public port::CodeMaker {
  public:
-  port::CompileResult run(const Job& job) const {
+  Answer answer(const Job& job) const {
     const Hash key = keyOf(job);
-    if (auto result = cache_.find(key); result && readImage(result->image))
-      return std::move(*result);
+    if (auto known = cache_.find(key); known && readImage(known->result.image))
+      return std::move(*known);
     Answer answer = connection_.ask(job);
     if (answer.result.ok) cache_.store(key, answer);
-    return std::move(answer.result);
+    return answer;
   }
+  port::CompileResult run(const Job& job) const { return answer(job).result; }
   std::string describeCache() const { return cache_.describe(); }
 
   port::CompileResult makePart(const Image& image, const DeferredCode& code,
@@ -73,6 +74,48 @@ class Service final : public port::CodeMaker {
   mutable Guarded<Whole> last_;
 };
 
+// May a form with more or fewer lanes at once compute other bits?
+bool mayRoundOtherwise(std::string_view text, port::OptionUse use) {
+  const Options options = parseOptions(text, use);
+  return options.unsafe_math || options.relaxed_math ||
+         std::ranges::find(options.frontend, "-cl-mad-enable") != options.frontend.end();
+}
+
+// The kernels of a program in the other form, from what the program was made from.
+class OtherForms final : public port::FormMaker {
+ public:
+  OtherForms(std::shared_ptr<const Service> service, Job job, std::vector<FileUse> files)
+      : service_(std::move(service)), job_(std::move(job)), files_(std::move(files)) {}
+
+  port::CompileResult make(const std::string& kernel, port::CodeForm form) const override {
+    if (!isFit()) return {};
+    Job job = job_;
+    job.kernel = kernel;
+    job.vectorising = form == port::CodeForm::lanes ? "never" : "always";
+    job.deferring = "never";
+    Answer answer = service_->answer(job);
+    // A header may have been written since.
+    return answer.files == files_ ? std::move(answer.result) : port::CompileResult{};
+  }
+
+ private:
+  bool isFit() const {
+    if (job_.kind == JobKind::build)
+      return parseOptions(job_.options, port::OptionUse::build).optimise &&
+             !mayRoundOtherwise(job_.options, port::OptionUse::build);
+    return parseOptions(job_.options, port::OptionUse::link).optimise &&
+           !mayRoundOtherwise(job_.options, port::OptionUse::link) &&
+           std::ranges::none_of(job_.objects, [](const port::Bytes& object) {
+             const auto image = readImage(object);
+             return !image || mayRoundOtherwise(image->options, port::OptionUse::compile);
+           });
+  }
+
+  const std::shared_ptr<const Service> service_;
+  const Job job_;
+  const std::vector<FileUse> files_;
+};
+
 class Client : public port::Compiler {
  public:
   Client(std::shared_ptr<const Service> service, std::string deferring)
@@ -85,14 +128,10 @@ class Client : public port::Compiler {
     return service_->run(jobOf(request, JobKind::compile));
   }
   port::CompileResult link(const port::LinkRequest& request) override {
-    Job job = jobOf(request);
-    job.deferring = deferring_;
-    return service_->run(job);
+    return makeExecutable(jobOf(request));
   }
   port::CompileResult build(const port::CompileRequest& request) override {
-    Job job = jobOf(request, JobKind::build);
-    job.deferring = deferring_;
-    return service_->run(job);
+    return makeExecutable(jobOf(request, JobKind::build));
   }
   bool makes(const port::Target& target) const override {
     if (target.kind == port::TargetKind::amdgcn)
@@ -107,6 +146,16 @@ class Client : public port::Compiler {
   }
 
  private:
+  port::CompileResult makeExecutable(Job job) const {
+    job.deferring = deferring_;
+    Answer answer = service_->answer(job);
+    const bool has_forms = job.target.kind == port::TargetKind::host_cpu && job.vectorising.empty();
+    if (answer.result.ok && has_forms && !job.make_library)
+      answer.result.forms =
+          std::make_shared<const OtherForms>(service_, std::move(job), std::move(answer.files));
+    return std::move(answer.result);
+  }
+
   const std::shared_ptr<const Service> service_;
   const std::string deferring_;
 };

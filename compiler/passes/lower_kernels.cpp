@@ -94,11 +94,13 @@ bool runsAsVectors(const SplitKernel& split) {
          });
 }
 
-uint32_t rowsAtOnce(const SplitKernel& split) {
-  uint32_t most = 1;
-  for (const Region& region : split.regions)
-    if (region.vector) most = std::max(most, region.vector->rows.front().rows);
-  return most;
+// What the launches of a kernel want to know about its forms.
+void describe(const SplitKernel& split, KernelInfo& info) {
+  for (const Region& region : split.regions) {
+    info.other_forms |= region.other_forms;
+    if (region.vector)
+      info.rows_at_once = std::max<uint32_t>(info.rows_at_once, region.vector->rows.front().rows);
+  }
 }
 
 // Consumes the code of `body`. Null if that cannot be.
@@ -117,12 +119,11 @@ Function* lowerBody(KernelBody& body, llvm::StringRef symbol, llvm::TargetMachin
     removeDeadFunctions(split);
     return nullptr;
   }
-  const uint32_t rows = rowsAtOnce(split);
+  describe(split, info);
   Function* entry = emitEntry(module, body, split, symbol, options.most_together);
   entry->setSubprogram(body.subprogram);
   removeDeadFunctions(split);
   info.lane_context_bytes = std::max(info.lane_context_bytes, contextBytesPerLane(body, split));
-  info.rows_at_once = std::max(info.rows_at_once, rows);
   if (body.groups == 1)
     info.private_bytes = std::max(info.private_bytes, split.layout.privateBytes());
   return entry;
@@ -257,6 +258,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     const std::string symbol = turned_prefix + info.name;
     addTurned(*entry, *lowerBody(*turned, symbol, machine, info, options));
   }
+  if (vectors) info.other_forms = 0;  // without them lanes hand over values through memory
   info.has_barriers = has_barriers;
   info.stack_bytes = StackSizes().of(*entry);
   info.private_bytes += info.stack_bytes;

@@ -34,10 +34,10 @@ struct LoweringOptions {
 //
 // Replaces each kernel by an externally visible function of type port::CpuKernelEntry and fills
 // symbol, local_bytes, private_bytes, lane_context_bytes, lane_dimension, rows_at_once,
-// stack_bytes, has_barriers and the arguments' accesses of the KernelInfo of that name. Everything
-// else becomes internal. Kernels called like functions keep working. No optimisation of the module
-// must have run before that moves code over barriers; the caller optimises afterwards. Arguments
-// must be aligned as their types are.
+// other_forms, stack_bytes, has_barriers and the arguments' accesses of the KernelInfo of that
+// name. Everything else becomes internal. Kernels called like functions keep working. No
+// optimisation of the module must have run before that moves code over barriers; the caller
+// optimises afterwards. Arguments must be aligned as their types are.
 //
 // Fails, with a message for the build log, on recursion through work-item functions and on
 // work-item functions called through pointers.

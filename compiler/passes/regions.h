@@ -59,6 +59,7 @@ struct Region {
   std::optional<VectorRegion> vector;
   bool stays_scalar = false;  // without vectors of any kind
   bool loses_order = false;   // as LLVM's vectors (lane_order.h)
+  uint8_t other_forms = 0;    // see KernelInfo
 
   bool goesToLoopVectoriser() const {
     return !stays_scalar && !loses_order && (!vector || vector->shares_rows);

@@ -180,7 +180,24 @@ class Run {
     succeed(image);
   }
 
+  // Without the kernels that the wanted one has no use for.
+  void keepWanted(llvm::Module& module) const {
+    const auto isUseless = [&](const llvm::Function& function) {
+      return function.getCallingConv() == llvm::CallingConv::SPIR_KERNEL && function.use_empty() &&
+             function.getName() != job_.kernel;
+    };
+    for (bool any = true; any;) {
+      any = false;
+      for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+        if (!isUseless(function)) continue;
+        function.eraseFromParent();
+        any = true;
+      }
+    }
+  }
+
   void finishExecutable(llvm::Module& module) {
+    if (!job_.kernel.empty()) keepWanted(module);
     Image image = newImage(module, ImageKind::executable);
     if (llvm::Error error = makeExecutable(module, options_, image))
       return fail(llvm::toString(std::move(error)));

@@ -54,10 +54,29 @@ struct LinkRequest {
   LanguageFeatures features;
 };
 
+// How the work-items of a group run on a CPU, where an estimate has decided that.
+enum class CodeForm : uint8_t {
+  lanes = 1,    // one after the other, or as LLVM's loop vectoriser has them
+  vectors = 2,  // side by side
+};
+
+class FormMaker;
+
 struct CompileResult {
   bool ok = false;
   std::string log;  // warnings and errors as Clang prints them
   Bytes image;      // see core/image.h; empty unless ok
+  // Of an executable: who makes its kernels in the form that was decided against. Null where nobody
+  // does, or where that might change results.
+  std::shared_ptr<const FormMaker> forms = nullptr;
+};
+
+// Thread-safe; each call blocks until its result is there.
+class FormMaker {
+ public:
+  virtual ~FormMaker() = default;
+  // An executable that has this kernel, and maybe others.
+  virtual CompileResult make(const std::string& kernel, CodeForm form) const = 0;
 };
 
 enum class OptionUse : uint8_t { build, compile, link };

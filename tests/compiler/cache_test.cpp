@@ -41,9 +41,9 @@ TEST_F(CacheTest, FindsWhatWasStored) {
   cache().store({1, 2}, answerOf(100));
   const auto found = cache().find({1, 2});
   ASSERT_TRUE(found);
-  EXPECT_TRUE(found->ok);
-  EXPECT_EQ(found->log, "a warning\n");
-  EXPECT_EQ(found->image.size(), 100u);
+  EXPECT_TRUE(found->result.ok);
+  EXPECT_EQ(found->result.log, "a warning\n");
+  EXPECT_EQ(found->result.image.size(), 100u);
   EXPECT_FALSE(cache().find({1, 3}));
 }
 
@@ -147,7 +147,9 @@ int mixedUse(const Cache& own, uint64_t offset) {
     own.store({i % 10, 0}, answerOf(1000 + i % 10, static_cast<std::byte>(i % 10)));
     const uint64_t key = (i + offset) % 10;
     const auto found = own.find({key, 0});
-    if (found && (found->image.size() != 1000 + key || found->image[0] != std::byte(key))) ++wrong;
+    if (!found) continue;
+    const port::Bytes& image = found->result.image;
+    if (image.size() != 1000 + key || image[0] != std::byte(key)) ++wrong;
   }
   return wrong;
 }

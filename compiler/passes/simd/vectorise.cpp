@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -32,6 +31,7 @@
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vector_report.h"
+#include "compiler/passes/simd/vector_support.h"
 #include "core/ports/capabilities.h"
 
 namespace weft::compiler {
@@ -59,45 +59,6 @@ void limitIds(Function& lane, unsigned first) {
     limit(env::local_size + d, 1, most + 1);
   }
   limit(env::lane, 0, most);
-}
-
-// Can lanes not run side by side, whatever they do otherwise?
-bool isInOrder(const Instruction& instruction) {
-  // Folds of work-group functions: lanes find what those before them left.
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-    return load->getOrdering() == llvm::AtomicOrdering::Unordered;
-  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-    return store->getOrdering() == llvm::AtomicOrdering::Unordered;
-  return false;
-}
-
-bool fillsItsBytes(const Instruction& access, llvm::Type* type) {
-  const llvm::DataLayout& layout = access.getDataLayout();
-  llvm::Type* element = type->getScalarType();
-  return layout.getTypeSizeInBits(element) == layout.getTypeStoreSizeInBits(element);
-}
-
-bool isSupported(const Instruction& instruction) {
-  if (isInOrder(instruction)) return false;
-  llvm::Type* type = instruction.getType();
-  if (!type->isVoidTy() && partCount(type) == 0) return false;
-  if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
-    return variable->isStaticAlloca() && llvm::isa<llvm::ConstantInt>(variable->getArraySize()) &&
-           llvm::cast<llvm::ConstantInt>(variable->getArraySize())->isOne();
-  if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
-    return llvm::isa<llvm::CallInst>(call) && !call->hasOperandBundles() &&
-           llvm::all_of(call->args(), [](const llvm::Use& use) {
-             return use->getType()->isMetadataTy() || partCount(use->getType()) != 0;
-           });
-  }
-  if (llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction)) {
-    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    llvm::Type* accessed = store ? store->getValueOperand()->getType() : type;
-    return fillsItsBytes(instruction, accessed) && partCount(accessed) != 0;
-  }
-  return instruction.isTerminator() || llvm::all_of(instruction.operands(), [](const auto& use) {
-           return partCount(use->getType()) != 0;
-         });
 }
 
 // Of more bits than elements of vectors have: what LLVM's vectoriser makes of them takes longer
@@ -212,6 +173,12 @@ class RegionVectoriser {
     if (code->valid() && joinStoresOfRecords(*lane_, code->shapes())) again();
   }
 
+  // There may be another form of the kernel, in which that goes the other way.
+  void refuseByEstimate(const char* why) {
+    region_.other_forms |= static_cast<uint8_t>(port::CodeForm::vectors);
+    refuse(why);
+  }
+
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
     reportRefusal(*region_.function, where, why);
   }
@@ -272,9 +239,10 @@ class RegionVectoriser {
         left_open_ = source_vectors_ == SourceVectors::unknown;
         if (left_open_) return;
       }
-      if (!cost.pays()) return refuse(not_faster);
+      if (!cost.pays()) return refuseByEstimate(not_faster);
       if (scattersArrays(*lane_, shapes) && cost.vectors * gatherCost().for_arrays > cost.lanes)
-        return refuse("private arrays");
+        return refuseByEstimate("private arrays");
+      region_.other_forms |= static_cast<uint8_t>(port::CodeForm::lanes);
     }
     reportVectors(*lane_, levels, shapes, width(), cost);
     if (exchanges_) return runSubGroups(code);
@@ -476,8 +444,10 @@ bool vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMa
     return true;
   }
   if (mode == Vectorising::automatic && isFasterByTurns(body, split, machine)) {
-    for (const Region& region : split.regions)
+    for (Region& region : split.regions) {
+      region.other_forms |= static_cast<uint8_t>(port::CodeForm::vectors);
       reportRefusal(*region.function, nullptr, "a lane's loop is faster in vectors of turns");
+    }
     return false;
   }
   llvm::SmallVector<Region*> open;

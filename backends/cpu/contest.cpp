@@ -1,0 +1,47 @@
+#include "backends/cpu/contest.h"
+
+#include <algorithm>
+
+namespace weft::cpu {
+namespace {
+
+// The first turns bring code into the caches.
+constexpr unsigned not_counted = 1;
+// A turn that takes so many times what others took was interrupted.
+constexpr unsigned enough_to_tell = 4;
+constexpr double interrupted = 16;
+// How many turns of each it takes to see that one is so many times as fast as the other.
+struct Verdict {
+  unsigned turns;
+  double ratio;
+};
+constexpr Verdict verdicts[] = {{4, 3}, {8, 1.5}, {24, 1}};
+// The other form has to be that much faster.
+constexpr double worth_a_change = 1.05;
+
+}  // namespace
+
+void Contest::record(Side side, port::Nanoseconds elapsed, uint64_t items) noexcept {
+  if (items == 0) return;
+  auto times = times_.lock();
+  Times& own = (*times)[side];
+  if (!isOpen() || own.count++ < not_counted) return;
+  double ns = static_cast<double>(elapsed) + 1;
+  const double amount = static_cast<double>(items);
+  if (own.count > enough_to_tell + not_counted)
+    ns = std::min(ns, interrupted * own.each() * amount);
+  own.ns += ns;
+  own.items += amount;
+  const auto& [a, b] = *times;
+  const unsigned turns = std::min(a.count, b.count);
+  if (turns <= not_counted) return;
+  const double gain = a.each() / b.each();
+  for (const Verdict& verdict : verdicts) {
+    if (turns < verdict.turns + not_counted || std::max(gain, 1 / gain) < verdict.ratio) continue;
+    best_.store(gain > worth_a_change ? other : usual);
+    open_.store(false, std::memory_order_release);
+    return;
+  }
+}
+
+}  // namespace weft::cpu

@@ -1,0 +1,53 @@
+// Which of two forms of a kernel's code takes less time: either runs some work-groups, in turns,
+// until that is clear.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "core/guarded.h"
+#include "core/ports/device.h"
+#include "core/ports/launch.h"
+
+namespace weft::cpu {
+
+// Thread-safe.
+class Contest {
+ public:
+  enum Side : uint8_t { usual, other };
+  // How long one of them should run before the next, and how many work-items that is where one
+  // takes so many nanoseconds.
+  static constexpr double turn_ns = 30'000;
+
+  Contest(port::CpuKernelEntry usual_form, port::CpuKernelEntry other_form)
+      : entries_{usual_form, other_form} {}
+
+  bool isOpen() const noexcept { return open_.load(std::memory_order_acquire); }
+  // The winner's; the usual one's while it is open.
+  port::CpuKernelEntry best() const noexcept { return entries_[best_.load()]; }
+
+  // Whose turn it is.
+  Side next() noexcept {
+    return turns_.fetch_add(1, std::memory_order_relaxed) % 2 == 0 ? other : usual;
+  }
+  port::CpuKernelEntry entry(Side side) const noexcept { return entries_[side]; }
+  // That is how long it took for so many work-items.
+  void record(Side side, port::Nanoseconds elapsed, uint64_t items) noexcept;
+
+ private:
+  struct Times {
+    unsigned count = 0;
+    double ns = 0;
+    double items = 0;
+
+    double each() const { return ns / items; }
+  };
+
+  const std::array<port::CpuKernelEntry, 2> entries_;
+  std::atomic<bool> open_{true};
+  std::atomic<Side> best_{usual};
+  std::atomic<unsigned> turns_{0};
+  Guarded<std::array<Times, 2>> times_;
+};
+
+}  // namespace weft::cpu
