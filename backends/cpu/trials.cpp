@@ -11,7 +11,7 @@ namespace weft::cpu {
 namespace {
 
 // Of all threads together: about what it takes to make the other form.
-constexpr port::Nanoseconds worthwhile_ns = 50'000'000;
+constexpr port::Nanoseconds worthwhile_ns = 30'000'000;
 // What the other form may have more of the stack than the usual one.
 constexpr size_t more_stack_bytes = size_t(64) << 10;
 

@@ -235,7 +235,7 @@ class RegionVectoriser {
           !isLongArithmetic(*lane_, levels, shapes)) {
         if (region_.stays_scalar) return refuse(not_faster);
         if (!hasVectors(*lane_) || source_vectors_ == SourceVectors::taken_apart)
-          return refuse("it has no loops");
+          return refuseByEstimate("it has no loops");
         left_open_ = source_vectors_ == SourceVectors::unknown;
         if (left_open_) return;
       }
