@@ -16,6 +16,8 @@ struct Verdict {
   double ratio;
 };
 constexpr Verdict verdicts[] = {{4, 3}, {8, 1.5}, {24, 1}};
+// Long turns end with the first that takes so many times as long.
+constexpr double long_turn_ns = 250'000, far_slower = 8;
 // The other form has to be that much faster.
 constexpr double worth_a_change = 1.05;
 
@@ -23,11 +25,13 @@ constexpr double worth_a_change = 1.05;
 
 void Contest::record(Side side, port::Nanoseconds elapsed, uint64_t items) noexcept {
   if (items == 0) return;
+  const double amount = static_cast<double>(items), expected = usual_ns_ * amount;
+  double ns = static_cast<double>(elapsed) + 1;
   auto times = times_.lock();
   Times& own = (*times)[side];
-  if (!isOpen() || own.count++ < not_counted) return;
-  double ns = static_cast<double>(elapsed) + 1;
-  const double amount = static_cast<double>(items);
+  if (!isOpen()) return;
+  if (side == other && expected > long_turn_ns && ns > far_slower * expected) return close(usual);
+  if (own.count++ < not_counted) return;
   if (own.count > enough_to_tell + not_counted)
     ns = std::min(ns, interrupted * own.each() * amount);
   own.ns += ns;
@@ -38,9 +42,7 @@ void Contest::record(Side side, port::Nanoseconds elapsed, uint64_t items) noexc
   const double gain = a.each() / b.each();
   for (const Verdict& verdict : verdicts) {
     if (turns < verdict.turns + not_counted || std::max(gain, 1 / gain) < verdict.ratio) continue;
-    best_.store(gain > worth_a_change ? other : usual);
-    open_.store(false, std::memory_order_release);
-    return;
+    return close(gain > worth_a_change ? other : usual);
   }
 }
 

@@ -15,12 +15,14 @@ namespace weft::cpu {
 class Contest {
  public:
   enum Side : uint8_t { usual, other };
-  // How long one of them should run before the next, and how many work-items that is where one
-  // takes so many nanoseconds.
+  // How long one of them should run before the next.
   static constexpr double turn_ns = 30'000;
+  // Work-groups that take longer are not tried: the other form may take a multiple.
+  static constexpr double longest_turn_ns = 20'000'000;
 
-  Contest(port::CpuKernelEntry usual_form, port::CpuKernelEntry other_form)
-      : entries_{usual_form, other_form} {}
+  // A work-item takes the usual form about `usual_ns`; negative: nobody knows.
+  Contest(port::CpuKernelEntry usual_form, port::CpuKernelEntry other_form, double usual_ns)
+      : entries_{usual_form, other_form}, usual_ns_(usual_ns) {}
 
   bool isOpen() const noexcept { return open_.load(std::memory_order_acquire); }
   // The winner's; the usual one's while it is open.
@@ -43,7 +45,13 @@ class Contest {
     double each() const { return ns / items; }
   };
 
+  void close(Side best) noexcept {
+    best_.store(best);
+    open_.store(false, std::memory_order_release);
+  }
+
   const std::array<port::CpuKernelEntry, 2> entries_;
+  const double usual_ns_;
   std::atomic<bool> open_{true};
   std::atomic<Side> best_{usual};
   std::atomic<unsigned> turns_{0};

@@ -153,10 +153,12 @@ void LaunchFrame::fetch() const noexcept {
 template <class Run>
 uint64_t LaunchFrame::takeTurns(Contest& contest, uint64_t begin, uint64_t end,
                                 Run&& run) const noexcept {
-  const double per_group = std::max(timing().estimate(itemsPerGroup()), 1e-3);
-  const double groups = std::clamp(Contest::turn_ns / per_group, 1.0, double(end - begin));
+  const double per_group = timing().estimate(itemsPerGroup());  // negative while nobody knows
+  if (per_group > Contest::longest_turn_ns) return begin;
+  const double turn = per_group < 0 ? 1 : Contest::turn_ns / std::max(per_group, 1e-3);
+  const auto groups = uint64_t(std::clamp(turn, 1.0, double(end - begin)));
   while (begin < end && contest.isOpen()) {
-    const uint64_t last = std::min(end, begin + uint64_t(groups));
+    const uint64_t last = std::min(end, begin + groups);
     const Contest::Side side = contest.next();
     const port::Nanoseconds start = now();
     run(contest.entry(side), begin, last);

@@ -88,7 +88,8 @@ void Trials::begin(Kernel& kernel, Delivery& delivery) {
   const KernelInfo &usual = kernel.info, &other = delivery.info;
   const size_t most_stack = std::min(usual.stack_bytes + more_stack_bytes, kernel_stack_bytes);
   if (other.local_bytes != usual.local_bytes || other.stack_bytes > most_stack) return;
-  contests_.push_back(std::make_unique<Contest>(kernel.entry.load(), delivery.entry));
+  contests_.push_back(
+      std::make_unique<Contest>(kernel.entry.load(), delivery.entry, kernel.timing.estimate(1)));
   libraries_.push_back(std::move(delivery.library));
   kernel.context_bytes.store(std::max(kernel.context_bytes.load(), other.lane_context_bytes));
   kernel.contest.store(contests_.back().get(), std::memory_order_release);

@@ -25,16 +25,16 @@ int turnsOf(Contest& contest,
 }
 
 TEST(ContestTest, TheFasterFormWins) {
-  Contest won(usualForm, otherForm);
+  Contest won(usualForm, otherForm, -1);
   turnsOf(won, [](auto side, int) { return side == Contest::other ? 900 : 1000; });
   EXPECT_EQ(won.best(), otherForm);
-  Contest lost(usualForm, otherForm);
+  Contest lost(usualForm, otherForm, -1);
   turnsOf(lost, [](auto side, int) { return side == Contest::other ? 1100 : 1000; });
   EXPECT_EQ(lost.best(), usualForm);
 }
 
 TEST(ContestTest, FormsTakeTurns) {
-  Contest contest(usualForm, otherForm);
+  Contest contest(usualForm, otherForm, -1);
   int turns[2] = {};
   turnsOf(contest, [&](auto side, int) { return ++turns[side], 1000; });
   EXPECT_LE(std::abs(turns[0] - turns[1]), 1);
@@ -42,7 +42,7 @@ TEST(ContestTest, FormsTakeTurns) {
 }
 
 TEST(ContestTest, WhatIsClearIsSeenSoon) {
-  Contest contest(usualForm, otherForm);
+  Contest contest(usualForm, otherForm, -1);
   const int turns =
       turnsOf(contest, [](auto side, int) { return side == Contest::other ? 16'000 : 1000; });
   EXPECT_LE(turns, 12);
@@ -51,7 +51,7 @@ TEST(ContestTest, WhatIsClearIsSeenSoon) {
 
 // The first turn of each brings its code into the caches, and a thread may be interrupted.
 TEST(ContestTest, OneLongTurnDoesNotDecide) {
-  Contest contest(usualForm, otherForm);
+  Contest contest(usualForm, otherForm, -1);
   turnsOf(contest, [](auto side, int turn) -> port::Nanoseconds {
     const bool is_other = side == Contest::other;
     if (is_other && (turn < 2 || (turn >= 20 && turn < 22))) return 100'000;
@@ -60,9 +60,17 @@ TEST(ContestTest, OneLongTurnDoesNotDecide) {
   EXPECT_EQ(contest.best(), otherForm);
 }
 
+TEST(ContestTest, LongTurnsOfAFarSlowerFormAreFew) {
+  Contest contest(usualForm, otherForm, 10'000);
+  const int turns = turnsOf(
+      contest, [](auto side, int) { return side == Contest::other ? 16'000'000 : 1'000'000; });
+  EXPECT_EQ(turns, 1);
+  EXPECT_EQ(contest.best(), usualForm);
+}
+
 // Launches of fewer work-items, and work-groups that take longer than others.
 TEST(ContestTest, TimesAreOfWorkItems) {
-  Contest contest(usualForm, otherForm);
+  Contest contest(usualForm, otherForm, -1);
   for (int turn = 0; contest.isOpen(); ++turn) {
     ASSERT_LT(turn, 1000);
     const Contest::Side side = contest.next();
