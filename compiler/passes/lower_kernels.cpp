@@ -258,7 +258,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     const std::string symbol = turned_prefix + info.name;
     addTurned(*entry, *lowerBody(*turned, symbol, machine, info, options));
   }
-  if (vectors) info.other_forms = static_cast<uint8_t>(port::CodeForm::lanes);
+  if (vectors) info.other_forms = 0;  // their sums are in another order
   info.has_barriers = has_barriers;
   info.stack_bytes = StackSizes().of(*entry);
   info.private_bytes += info.stack_bytes;

@@ -21,7 +21,8 @@ using llvm::Intrinsic::ID;
 using Builder = llvm::IRBuilder<>;
 
 constexpr unsigned local_address_space = 3;
-constexpr uint64_t slot_bytes = 8;  // the largest type
+constexpr uint64_t slot_bytes = 8;   // the largest type
+constexpr unsigned most_lanes = 32;  // of a vector
 constexpr const char* slot_name = "weft.group_result";
 constexpr const char* uniform_metadata = "weft.uniform";
 
@@ -153,6 +154,10 @@ class Definition {
     Value* value = function_.getArg(0);
     if (call_.of_truth)
       value = builder_.CreateZExt(builder_.CreateIsNotNull(value), value->getType());
+    if (may_be_vectors_ && call_.shape == Shape::reduce) {
+      builder_.CreateRet(reduceEitherWay(value));
+      return;
+    }
     barrier();
     Value* so_far = may_be_vectors_ ? foldEitherWay(value) : fold(value);
     barrier();
@@ -178,24 +183,72 @@ class Definition {
                                  call_.operation->identity(value->getType(), call_.number), before);
   }
 
-  Value* foldEitherWay(Value* value) {
+  // What one of them gives, by the form that is chosen later.
+  template <class Vectors, class Lanes>
+  Value* eitherWay(Vectors&& vectors, Lanes&& lanes) {
     llvm::LLVMContext& context = module_.getContext();
     const auto newBlock = [&] { return llvm::BasicBlock::Create(context, "", &function_); };
-    llvm::BasicBlock *vectors = newBlock(), *lanes = newBlock(), *done = newBlock();
-    builder_.CreateCondBr(query(side_by_side_query, builder_.getInt1Ty(), {}), vectors, lanes);
-    builder_.SetInsertPoint(vectors);
-    Value* of_vectors = foldVector(value);
-    vectors = builder_.GetInsertBlock();
+    llvm::BasicBlock *first = newBlock(), *second = newBlock(), *done = newBlock();
+    builder_.CreateCondBr(query(side_by_side_query, builder_.getInt1Ty(), {}), first, second);
+    builder_.SetInsertPoint(first);
+    Value* of_vectors = vectors();
+    first = builder_.GetInsertBlock();
     builder_.CreateBr(done);
-    builder_.SetInsertPoint(lanes);
-    Value* of_lanes = fold(value);
+    builder_.SetInsertPoint(second);
+    Value* of_lanes = lanes();
+    second = builder_.GetInsertBlock();
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
     if (!of_lanes) return nullptr;
-    llvm::PHINode* either = builder_.CreatePHI(value->getType(), 2);
-    either->addIncoming(of_vectors, vectors);
-    either->addIncoming(of_lanes, lanes);
+    llvm::PHINode* either = builder_.CreatePHI(of_lanes->getType(), 2);
+    either->addIncoming(of_vectors, first);
+    either->addIncoming(of_lanes, second);
     return either;
+  }
+  Value* foldEitherWay(Value* value) {
+    return eitherWay([&] { return foldVector(value); }, [&] { return fold(value); });
+  }
+
+  Value* reduceEitherWay(Value* value) {
+    barrier();
+    return eitherWay([&] { return reduceVectors(value); },
+                     [&] {
+                       fold(value);
+                       barrier();
+                       return result(value->getType());
+                     });
+  }
+
+  // Each lane of a vector has its own slot, for the lanes at its place of all vectors, which come
+  // one after the other. What is in the slots becomes one value once, not once in each vector.
+  Value* reduceVectors(Value* value) {
+    llvm::Type* type = value->getType();
+    Value* lane = createExchange(builder_, Exchange::lane);
+    Value* item = query("_Z19get_local_linear_idv", builder_.getInt64Ty(), {});
+    Value* is_first = builder_.CreateICmpEQ(item, builder_.CreateZExt(lane, builder_.getInt64Ty()));
+    Value* place = builder_.CreateInBoundsGEP(type, slot_, lane);
+    Value* before = builder_.CreateLoad(type, place);
+    // Asking who runs makes a vector of them, where each lane alone would find its slot, too.
+    Value* runs = builder_.CreateIsNotNull(createExchange(builder_, Exchange::runs));
+    Value* identity = call_.operation->identity(type, call_.number);
+    value = builder_.CreateSelect(runs, value, identity);
+    Value* after = call_.operation->combine(builder_, call_.number, before, value);
+    builder_.CreateStore(builder_.CreateSelect(is_first, value, after), place);
+    barrier();
+    // The first vector has all lanes, or all that a row has.
+    Value* lanes = builder_.CreateZExt(query("__weft_lanes", builder_.getInt32Ty(), {}),
+                                       builder_.getInt64Ty());
+    Value* row = query("_Z14get_local_sizej", builder_.getInt64Ty(), builder_.getInt32(0));
+    lanes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lanes, row);
+    std::array<Value*, most_lanes> parts;
+    for (unsigned i = 0; i < most_lanes; ++i)
+      parts[i] = builder_.CreateSelect(builder_.CreateICmpULT(builder_.getInt64(i), lanes),
+                                       result(type, i), identity);
+    for (unsigned half = most_lanes / 2; half > 0; half /= 2)
+      for (unsigned i = 0; i < half; ++i)
+        parts[i] = call_.operation->combine(builder_, call_.number, parts[i], parts[i + half]);
+    barrier();
+    return parts[0];
   }
 
   // What a scan's lanes get. Vectors come one after the other, each with all of its lanes at once.
@@ -224,7 +277,6 @@ class Definition {
     Value* last = builder_.CreateSub(lanes, builder_.getInt32(1));
     Value* all = createShuffle(builder_, scanned, last);
     builder_.CreateStore(builder_.CreateSelect(is_first, all, combine(before, all)), slot_);
-    if (call_.shape == Shape::reduce) return nullptr;
     if (call_.shape == Shape::scan_exclusive) {
       scanned = createShuffle(builder_, scanned, builder_.CreateSub(lane, builder_.getInt32(1)));
       scanned = builder_.CreateSelect(builder_.CreateIsNull(lane), identity, scanned);
@@ -234,7 +286,6 @@ class Definition {
 
   // Lanes that are not there have what changes nothing.
   Value* scanOfVector(Value* value, Value* lane, Value* lanes, Value* identity) {
-    constexpr unsigned most_lanes = 32;
     Value* runs = createExchange(builder_, Exchange::runs);
     Value* x = builder_.CreateSelect(builder_.CreateIsNotNull(runs), value, identity);
     for (unsigned distance = 1; distance < most_lanes; distance *= 2) {
@@ -248,8 +299,9 @@ class Definition {
     return x;
   }
 
-  Value* result(llvm::Type* type) {
-    llvm::LoadInst* load = builder_.CreateLoad(type, slot_);
+  Value* result(llvm::Type* type, unsigned slot = 0) {
+    llvm::LoadInst* load =
+        builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(type, slot_, slot));
     load->setMetadata(uniform_metadata, llvm::MDNode::get(module_.getContext(), {}));
     return load;
   }
@@ -290,14 +342,16 @@ class Definition {
   Builder builder_;
 };
 
-// One for all calls: a value in it is used up before the next call's first barrier.
-llvm::GlobalVariable* makeSlot(llvm::Module& module) {
-  auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), slot_bytes);
+// For all calls: a value is used up before the next call's first barrier. One for each lane of a
+// vector, if there are any.
+llvm::GlobalVariable* makeSlots(llvm::Module& module, bool may_be_vectors) {
+  const uint64_t bytes = may_be_vectors ? slot_bytes * most_lanes : slot_bytes;
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), bytes);
   auto* slot = new llvm::GlobalVariable(module, type, /*isConstant=*/false,
                                         llvm::GlobalValue::InternalLinkage,
                                         llvm::UndefValue::get(type), slot_name, nullptr,
                                         llvm::GlobalValue::NotThreadLocal, local_address_space);
-  slot->setAlignment(llvm::Align(slot_bytes));
+  slot->setAlignment(llvm::Align(may_be_vectors ? 64 : slot_bytes));
   return slot;
 }
 
@@ -310,7 +364,7 @@ void defineWorkGroupFunctions(llvm::Module& module, bool may_be_vectors) {
     if (const auto call = parse(function.getName())) found.push_back({&function, *call});
   }
   if (found.empty()) return;
-  llvm::GlobalVariable* slot = makeSlot(module);
+  llvm::GlobalVariable* slot = makeSlots(module, may_be_vectors);
   for (auto& [function, call] : found) Definition(*function, call, slot, may_be_vectors).emit();
 }
 
