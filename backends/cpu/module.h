@@ -51,7 +51,8 @@ class Kernel {
   std::atomic<uint64_t> context_bytes;  // per lane, of all forms that may run
   // The module's Trials'.
   std::atomic<bool> has_trials;
-  uint8_t untried;  // forms
+  std::atomic<port::Nanoseconds> worthwhile{0};  // of the next trial, if more than of others
+  uint8_t untried;                               // forms
   std::shared_ptr<Trials::Delivery> delivery;
   // Others read what is above while this is written.
   alignas(pool::line_bytes) KernelTiming timing;

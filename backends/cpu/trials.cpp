@@ -4,14 +4,16 @@
 #include <exception>
 #include <utility>
 
+#include "backends/cpu/clock.h"
 #include "backends/cpu/module.h"
 #include "backends/cpu/scratch.h"
 
 namespace weft::cpu {
 namespace {
 
-// Of all threads together: about what it takes to make the other form.
-constexpr port::Nanoseconds worthwhile_ns = 30'000'000;
+// About what lanes take to make for each byte of the code that there is, and vectors beside lanes.
+constexpr port::Nanoseconds least_ns = 20'000'000, lanes_ns_per_byte = 4'000;
+constexpr port::Nanoseconds vectors_to_lanes = 4;
 // What the other form may have more of the stack than the usual one.
 constexpr size_t more_stack_bytes = size_t(64) << 10;
 
@@ -23,6 +25,7 @@ bool isEligible(const KernelInfo& kernel) {
 
 void deliver(const port::FormMaker& maker, const std::string& kernel, port::CodeForm form,
              Trials::Delivery& delivery) noexcept {
+  const port::Nanoseconds start = now();
   try {
     const port::CompileResult result = maker.make(kernel, form);
     auto image = result.ok ? readImage(result.image) : std::nullopt;
@@ -35,6 +38,7 @@ void deliver(const port::FormMaker& maker, const std::string& kernel, port::Code
     }
   } catch (const std::exception&) {  // there is none then
   }
+  delivery.took = now() - start;
   delivery.done.store(true, std::memory_order_release);
 }
 
@@ -44,7 +48,9 @@ Trials::Trials(const Image& image, TrialPolicy policy, std::shared_ptr<Backgroun
     : maker_(image.global_variable_bytes == 0 && policy != TrialPolicy::never ? image.forms
                                                                               : nullptr),
       policy_(policy),
-      background_(std::move(background)) {}
+      background_(std::move(background)),
+      worthwhile_(std::max(least_ns, lanes_ns_per_byte * image.payload.size() /
+                                         std::max<size_t>(image.kernels.size(), 1))) {}
 
 void Trials::consider(Kernel& kernel) noexcept try {
   if (Contest* const contest = kernel.contest.load(std::memory_order_acquire)) {
@@ -56,12 +62,15 @@ void Trials::consider(Kernel& kernel) noexcept try {
     return;
   }
   if (!maker_ || !kernel.has_trials.load(std::memory_order_relaxed)) return;
-  if (policy_ != TrialPolicy::always && kernel.timing.spent() < worthwhile_ns) return;
+  const port::Nanoseconds worthwhile =
+      std::max(worthwhile_, kernel.worthwhile.load(std::memory_order_relaxed));
+  if (policy_ != TrialPolicy::always && kernel.timing.spent() < worthwhile) return;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || kernel.contest.load(std::memory_order_relaxed)) return;
   if (!kernel.delivery) ask(kernel);
   if (!kernel.delivery || !kernel.delivery->done.load(std::memory_order_acquire)) return;
   const auto delivery = std::exchange(kernel.delivery, nullptr);
+  kernel.worthwhile.store(vectors_to_lanes * delivery->took, std::memory_order_relaxed);
   if (delivery->entry) begin(kernel, *delivery);
 } catch (const std::exception&) {  // no memory for that
 }

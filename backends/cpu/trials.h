@@ -1,6 +1,7 @@
 // Kernels that take long are tried in the form that the compiler's estimate decided against
 // (KernelInfo::other_forms): how long lanes wait for others, for one, depends on the data. That
-// form is made behind the program's back; the faster one stays.
+// form is made behind the program's back, when they have run for about as long as that takes; the
+// faster one stays.
 #pragma once
 
 #include <memory>
@@ -34,6 +35,7 @@ class Trials {
     std::unique_ptr<Library> library;
     KernelInfo info;
     port::CpuKernelEntry entry = nullptr;  // null: nothing
+    port::Nanoseconds took = 0;
   };
 
  private:
@@ -43,6 +45,8 @@ class Trials {
   const std::shared_ptr<const port::FormMaker> maker_;  // null: nothing is tried
   const TrialPolicy policy_;
   const std::shared_ptr<Background> background_;
+  // So long kernels run, all threads together, before they are tried: what making lanes may take.
+  const port::Nanoseconds worthwhile_;
   std::mutex mutex_;  // of all below, and of what kernels have of a trial
   std::vector<std::unique_ptr<Library>> libraries_;
   std::vector<std::unique_ptr<Contest>> contests_;  // launches may still look at them
