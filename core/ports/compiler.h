@@ -66,8 +66,7 @@ struct CompileResult {
   bool ok = false;
   std::string log;  // warnings and errors as Clang prints them
   Bytes image;      // see core/image.h; empty unless ok
-  // Of an executable: who makes its kernels in the form that was decided against. Null where nobody
-  // does, or where that might change results.
+  // Of an executable: who makes its kernels in the form that was decided against; null if nobody.
   std::shared_ptr<const FormMaker> forms = nullptr;
 };
 
@@ -75,7 +74,8 @@ struct CompileResult {
 class FormMaker {
  public:
   virtual ~FormMaker() = default;
-  // An executable that has this kernel, and maybe others.
+  // An executable that has this kernel, and maybe others. Fails where results might have other
+  // bits, and when a file has changed that the program was made from.
   virtual CompileResult make(const std::string& kernel, CodeForm form) const = 0;
 };
 
