@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -50,6 +51,20 @@ class StackSizes {
  private:
   llvm::DenseMap<const Function*, uint64_t> bytes_;  // 0 of those that are being looked through
 };
+
+// Could lanes notice whether they run side by side, though nothing orders them? They do if one
+// waits until another has let go of a lock, or looks at volatile memory for what it wrote.
+bool mayNoticeForm(const Function& function, llvm::DenseSet<const Function*>& seen) {
+  if (!seen.insert(&function).second) return false;
+  return llvm::any_of(llvm::instructions(function), [&](const llvm::Instruction& instruction) {
+    if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
+      return update->getOperation() == llvm::AtomicRMWInst::Xchg;
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+      return call->getCalledFunction() && mayNoticeForm(*call->getCalledFunction(), seen);
+    return llvm::isa<llvm::AtomicCmpXchgInst>(instruction) || instruction.isVolatile() ||
+           (llvm::isa<llvm::LoadInst>(instruction) && instruction.isAtomic());
+  });
+}
 
 // From here on each function is the code of one lane at a time: nothing is convergent.
 void dropConvergence(llvm::Module& module) {
@@ -233,6 +248,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
   analyseAccesses(body, machine, info);
   const bool has_barriers = hasBarriers(*body.function);
   const bool has_meetings = hasMeetings(*body.function);
+  llvm::DenseSet<const Function*> seen;
+  const bool notices_form = mayNoticeForm(*body.function, seen);
   if (options.optimize) shapeLoops(body);
   info.symbol = entryName(body.name);
   std::optional<KernelBody> turned = turnedForm(body, info, options);
@@ -258,7 +275,7 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     const std::string symbol = turned_prefix + info.name;
     addTurned(*entry, *lowerBody(*turned, symbol, machine, info, options));
   }
-  if (vectors) info.other_forms = 0;  // their sums are in another order
+  if (vectors || notices_form) info.other_forms = 0;  // sub-groups' sums are in another order
   info.has_barriers = has_barriers;
   info.stack_bytes = StackSizes().of(*entry);
   info.private_bytes += info.stack_bytes;

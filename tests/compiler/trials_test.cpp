@@ -169,6 +169,24 @@ TEST_F(TrialsTest, FormsComputeTheSame) {
   EXPECT_EQ(results[0], results[2]);
 }
 
+// Lanes that wait for each other's locks may hang side by side, and those that look at volatile
+// memory may rely on it.
+TEST_F(TrialsTest, FormsThatLanesMightNoticeAreNotOffered) {
+  const auto formsOf = [&](const std::string& body) {
+    const auto result = build(
+        "kernel void k(global int* p, local int* m) { int i = get_global_id(0);"
+        "int n = p[i]; while (n > 1) n = n % 2 ? 3 * n + 1 : n / 2;" +
+        body + " p[i] = n; }");
+    EXPECT_TRUE(result.ok) << result.log;
+    return readImage(result.image)->kernels.front().other_forms;
+  };
+  EXPECT_NE(formsOf(""), 0);
+  EXPECT_NE(formsOf("atomic_add(m, n);"), 0);
+  EXPECT_EQ(formsOf("while (atomic_cmpxchg(m, 0, 1)) ; m[1] += n; atomic_xchg(m, 0);"), 0);
+  EXPECT_EQ(formsOf("atomic_xchg(m, 0);"), 0);
+  EXPECT_EQ(formsOf("volatile local int* v = m; v[i] = n; n += v[i ^ 1];"), 0);
+}
+
 TEST_F(TrialsTest, OtherKernelsAreNotMade) {
   const auto usual = build(std::string(divergent) +
                            "kernel void called(global int* p) { *p = 1; }"
