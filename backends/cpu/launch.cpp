@@ -156,7 +156,7 @@ uint64_t LaunchFrame::takeTurns(Contest& contest, uint64_t begin, uint64_t end,
   const double per_group = timing().estimate(itemsPerGroup());  // negative while nobody knows
   if (per_group > Contest::longest_turn_ns) return begin;
   const double turn = per_group < 0 ? 1 : Contest::turn_ns / std::max(per_group, 1e-3);
-  const auto groups = uint64_t(std::clamp(turn, 1.0, double(end - begin)));
+  const auto groups = uint64_t(std::max(1.0, std::min(turn, double(end - begin))));
   while (begin < end && contest.isOpen()) {
     const uint64_t last = std::min(end, begin + groups);
     const Contest::Side side = contest.next();
