@@ -18,6 +18,7 @@
 #include "compiler/passes/entry_forms.h"
 #include "compiler/passes/joint_groups.h"
 #include "compiler/passes/kernel_body.h"
+#include "compiler/passes/loop_calls.h"
 #include "compiler/passes/loop_steps.h"
 #include "compiler/passes/meetings.h"
 #include "compiler/passes/prepare.h"
@@ -294,6 +295,7 @@ llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
                          std::vector<KernelInfo>& kernels, const LoweringOptions& options) {
   llvm::Expected<std::vector<Function*>> functions = prepareModule(module, machine);
   if (!functions) return functions.takeError();
+  if (options.optimize) inlineCallsInLoops(module);
   for (Function* kernel : *functions) {
     auto info =
         llvm::find_if(kernels, [&](const KernelInfo& k) { return k.name == kernel->getName(); });

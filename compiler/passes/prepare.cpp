@@ -136,13 +136,11 @@ bool takesPrivatePointer(const Function& function) {
 
 // A short function of the program's, such as one that makes an index of coordinates: in place, what
 // it says of its value is seen, too. One with loops where it may work on a private array, which
-// could not be in registers else. Those of the library are known by their names.
+// could not be in registers else.
 bool isHelper(const Function& function) {
   constexpr unsigned most_instructions = 40;
-  const llvm::StringRef name = function.getName();
   if (function.isDeclaration() || function.hasFnAttribute(llvm::Attribute::NoInline) ||
-      name.starts_with("_Z") || name.starts_with("__") || name.starts_with("weft") ||
-      function.getInstructionCount() > most_instructions)
+      !isOfProgram(function) || function.getInstructionCount() > most_instructions)
     return false;
   llvm::SmallVector<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>> back;
   llvm::FindFunctionBackedges(function, back);
@@ -201,6 +199,11 @@ void expandLocalVariableUses(Module& module) {
 }
 
 }  // namespace
+
+bool isOfProgram(const Function& function) {
+  const llvm::StringRef name = function.getName();
+  return !name.starts_with("_Z") && !name.starts_with("__") && !name.starts_with("weft");
+}
 
 uint64_t allocaBytes(const Function& function) {
   const llvm::DataLayout& layout = function.getDataLayout();

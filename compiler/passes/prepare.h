@@ -18,6 +18,9 @@ inline constexpr uint64_t max_stack_bytes_per_lane = 8192;
 llvm::Expected<std::vector<llvm::Function*>> prepareModule(llvm::Module& module,
                                                            llvm::TargetMachine& machine);
 
+// Not of the library's, whose functions are known by their names.
+bool isOfProgram(const llvm::Function& function);
+
 // Bytes of all allocas of `function`.
 uint64_t allocaBytes(const llvm::Function& function);
 
