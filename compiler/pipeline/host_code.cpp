@@ -21,6 +21,7 @@
 #include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/shift_amounts.h"
 #include "compiler/passes/stack_alignment.h"
+#include "compiler/passes/sum_order.h"
 #include "compiler/passes/wide_products.h"
 #include "compiler/pipeline/copies.h"
 #include "compiler/wire.h"
@@ -63,6 +64,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   if (machine.getTargetTriple().isX86()) shareWideProducts(module);
   estimateInverseRoots(module, machine);
   boundShiftAmounts(module);
+  if (fully) addLateTermsLast(module);
   lowerPixelCalls(module);
   alignStacks(module, machine);
   return llvm::Error::success();
