@@ -26,11 +26,13 @@ bool onlyLanesLoop(const llvm::LoopInfo& loops) {
 
 constexpr double call_cost = 20;  // of arithmetic
 
-// What a loop computes from what it loads, which is not how it makes addresses.
+using Blocks = llvm::ArrayRef<const llvm::BasicBlock*>;
+
+// What code computes from what it loads, which is not how it makes addresses.
 class LoadedData {
  public:
-  explicit LoadedData(const llvm::Loop& loop) {
-    for (const llvm::BasicBlock* block : loop.blocks())
+  explicit LoadedData(Blocks blocks) {
+    for (const llvm::BasicBlock* block : blocks)
       for (const llvm::Instruction& instruction : *block)
         if (llvm::isa<llvm::LoadInst>(instruction) ||
             llvm::any_of(instruction.operands(),
@@ -58,11 +60,17 @@ llvm::Type* elementwiseType(const llvm::Instruction& instruction, const LoadedDa
 
 // In vectors' instructions, for as many lanes as a register has room for of the largest elements:
 // lane by lane in the source's vectors, and in vectors of lanes, for which those that lie in memory
-// are turned, log2(n) shuffles for each of n elements.
+// are turned, log2(n) shuffles for each of n elements, of which processors do fewer at once.
 struct LanesCost {
   double lane_by_lane = 0;
   double apart = 0;
+
+  void operator+=(const LanesCost& other) {
+    lane_by_lane += other.lane_by_lane;
+    apart += other.apart;
+  }
 };
+constexpr double narrow_bits = 16, narrow_shuffle_cost = 2;
 LanesCost costOf(const llvm::Instruction& instruction, llvm::Type* type, double register_bits,
                  double lanes) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
@@ -74,30 +82,39 @@ LanesCost costOf(const llvm::Instruction& instruction, llvm::Type* type, double 
       llvm::isa<llvm::CallInst>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
   LanesCost cost{lanes * std::ceil(count * bits / register_bits), count * registers_apart};
   if (called) return {cost.lane_by_lane * call_cost, cost.apart * call_cost};
-  if (in_memory) cost.apart += count * std::log2(count) * registers_apart;
+  const double shuffle_cost = bits <= narrow_bits ? narrow_shuffle_cost : 1;
+  if (in_memory) cost.apart += shuffle_cost * count * std::log2(count) * registers_apart;
   return cost;
 }
 
-bool paysApart(const llvm::LoopInfo& loops, double register_bits) {
-  std::vector<std::pair<const llvm::Instruction*, llvm::Type*>> taking_part;
+// What takes part, and the bits of the largest element of a vector.
+struct TakingPart {
+  std::vector<std::pair<const llvm::Instruction*, llvm::Type*>> instructions;
   double largest = 8;
-  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    if (!loop->isInnermost()) continue;
-    const LoadedData data(*loop);
-    for (const llvm::BasicBlock* block : loop->blocks())
+
+  void add(Blocks blocks) {
+    const LoadedData data(blocks);
+    for (const llvm::BasicBlock* block : blocks)
       for (const llvm::Instruction& instruction : *block)
         if (llvm::Type* type = elementwiseType(instruction, data)) {
-          taking_part.emplace_back(&instruction, type);
+          instructions.emplace_back(&instruction, type);
           if (type->isVectorTy()) largest = std::max<double>(largest, type->getScalarSizeInBits());
         }
   }
-  LanesCost sum;
-  for (const auto& [instruction, type] : taking_part) {
-    const LanesCost cost = costOf(*instruction, type, register_bits, register_bits / largest);
-    sum.lane_by_lane += cost.lane_by_lane;
-    sum.apart += cost.apart;
+  LanesCost cost(double register_bits, double lanes) const {
+    LanesCost sum;
+    for (const auto& [instruction, type] : instructions)
+      sum += costOf(*instruction, type, register_bits, lanes);
+    return sum;
   }
-  return sum.apart <= sum.lane_by_lane;
+};
+
+bool paysApart(const llvm::LoopInfo& loops, double register_bits) {
+  TakingPart all;
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder())
+    if (loop->isInnermost()) all.add(loop->getBlocks());
+  const LanesCost cost = all.cost(register_bits, register_bits / all.largest);
+  return cost.apart <= cost.lane_by_lane;
 }
 
 class ScalariseLanes : public llvm::PassInfoMixin<ScalariseLanes> {
@@ -126,6 +143,25 @@ class ScalariseLanes : public llvm::PassInfoMixin<ScalariseLanes> {
 };
 
 }  // namespace
+
+bool vectorsFillRegisters(const llvm::Function& lane, double register_bits) {
+  constexpr double bits_of_lane = 32;
+  constexpr unsigned many_elements = 8;
+  TakingPart all;
+  llvm::SmallVector<const llvm::BasicBlock*> blocks;
+  for (const llvm::BasicBlock& block : lane) blocks.push_back(&block);
+  all.add(blocks);
+  size_t accesses = 0, by_registers = 0;
+  for (const auto& [instruction, type] : all.instructions) {
+    if (!llvm::getLoadStorePointerOperand(instruction)) continue;
+    ++accesses;
+    auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    by_registers += vector && vector->getNumElements() >= many_elements &&
+                    vector->getScalarSizeInBits() <= narrow_bits;
+  }
+  const LanesCost cost = all.cost(register_bits, register_bits / bits_of_lane);
+  return 2 * by_registers > accesses && cost.lane_by_lane < cost.apart;
+}
 
 bool isOverLanes(const llvm::Loop& loop) {
   return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") != nullptr;

@@ -117,7 +117,7 @@ void addUnrolling(llvm::FunctionPassManager& pipeline) {
 
 }  // namespace
 
-bool inlineCalls(Function& lane, bool has_parts) {
+bool inlineCalls(Function& lane, bool has_parts, size_t most_instructions) {
   bool any = false;
   llvm::SmallVector<llvm::CallInst*> calls;
   do {

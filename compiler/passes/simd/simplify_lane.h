@@ -7,8 +7,9 @@
 namespace weft::compiler {
 
 // Inlines what the code of a lane calls, so that it becomes code of several; parts of floats only
-// where vectors have no instruction for them. Returns whether there was anything.
-bool inlineCalls(llvm::Function& lane, bool has_parts);
+// where vectors have no instruction for them. Ends when there are more than `most_instructions`.
+// Returns whether there was anything.
+bool inlineCalls(llvm::Function& lane, bool has_parts, size_t most_instructions);
 
 // Brings the code of a lane into the form that VectorBody wants. True if loops through private
 // arrays are unrolled which no one else unrolls.

@@ -10,6 +10,7 @@
 
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/pixel_calls.h"
+#include "compiler/passes/scalarise_lanes.h"
 #include "compiler/passes/simd/address_sums.h"
 #include "compiler/passes/simd/bounds.h"
 #include "compiler/passes/simd/chosen_loads.h"
@@ -86,6 +87,12 @@ bool hasVectors(const Function& lane) {
   });
 }
 
+unsigned registerBits(const Function& function, const llvm::TargetMachine& machine) {
+  return machine.getTargetTransformInfo(function)
+      .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
+      .getFixedValue();
+}
+
 class RegionVectoriser {
  public:
   RegionVectoriser(const KernelBody& body, const SplitKernel& split, Region& region,
@@ -115,10 +122,9 @@ class RegionVectoriser {
     bool is_faster_by_turns = false;
   };
   RolledCost rolledCost() {
-    if (region_.outcomes.empty() || region_.function->getInstructionCount() > most_instructions)
-      return {};
+    if (region_.outcomes.empty() || region_.function->getInstructionCount() > longest()) return {};
     cloneLane();
-    inlineCalls(*lane_, hasFloatParts(machine_, width()));
+    inlineCalls(*lane_, hasFloatParts(machine_, width()), longest());
     rotateLoops(*lane_, machine_);
     RolledCost result;
     if (LaneCode code(*lane_, body_.firstHidden()); code.valid()) {
@@ -132,14 +138,13 @@ class RegionVectoriser {
   }
 
  private:
-  static constexpr const char* too_long = "its code is too long";
   static constexpr const char* not_faster = "vectors are not estimated to be faster";
 
   void makeForms() {
     if (region_.outcomes.empty() || region_.for_all_lanes) return;
-    if (region_.function->getInstructionCount() > most_instructions) return refuse(too_long);
+    if (region_.function->getInstructionCount() > longest()) return refuseByLength();
     cloneLane();
-    const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()));
+    const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()), longest());
     unrolls_arrays_ = simplifyLane(*lane_, machine_, inlined || uses_rows_);
     interleaveArrays(*lane_, width());
     vectorise();
@@ -179,6 +184,21 @@ class RegionVectoriser {
     refuse(why);
   }
 
+  // Code that works on long vectors already gains nothing.
+  bool mayBeLonger() const {
+    return size(*region_.function) <= 2 * region_.function->getInstructionCount();
+  }
+  size_t longest() const {
+    return mode_ == Vectorising::always && mayBeLonger() ? most_wanted_instructions
+                                                         : most_instructions;
+  }
+  void refuseByLength() {
+    constexpr const char* too_long = "its code is too long";
+    const bool may_be_wanted =
+        mayBeLonger() && region_.function->getInstructionCount() <= most_wanted_instructions;
+    may_be_wanted ? refuseByEstimate(too_long) : refuse(too_long);
+  }
+
   void refuse(const llvm::Twine& why, const Instruction* where = nullptr) {
     reportRefusal(*region_.function, where, why);
   }
@@ -212,11 +232,16 @@ class RegionVectoriser {
   }
 
   void vectorise() {
-    if (size(*lane_) > most_instructions) return refuse(too_long);
+    if (size(*lane_) > longest()) return refuseByLength();
     for (const Instruction& instruction : llvm::instructions(*lane_)) {
       if (isSupported(instruction)) continue;
       region_.stays_scalar |= isLongInteger(instruction.getType());
       return refuse(llvm::Twine("no vector form of ") + instruction.getOpcodeName(), &instruction);
+    }
+    if (mode_ != Vectorising::always && !exchanges_ &&
+        vectorsFillRegisters(*lane_, registerBits(*lane_, machine_))) {
+      region_.stays_scalar = true;
+      return refuseByEstimate("its vectors fill registers by themselves");
     }
     std::optional<LaneCode> made(std::in_place, *lane_, body_.firstHidden());
     loadByRows(made);
@@ -429,10 +454,7 @@ bool isFasterByTurns(const KernelBody& body, SplitKernel& split, llvm::TargetMac
 }  // namespace
 
 unsigned vectorLanes(const Function& function, const llvm::TargetMachine& machine) {
-  const unsigned bits = machine.getTargetTransformInfo(function)
-                            .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
-                            .getFixedValue();
-  return std::max(narrowest, bits / 32);
+  return std::max(narrowest, registerBits(function, machine) / 32);
 }
 
 bool vectoriseRegions(const KernelBody& body, SplitKernel& split, llvm::TargetMachine& machine,

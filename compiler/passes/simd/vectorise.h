@@ -14,8 +14,11 @@ enum class Vectorising : uint8_t {
   always,     // wherever it is possible
 };
 
-// Code of more instructions stays scalar. Hash functions with all their rounds unrolled have 5,000.
+// Code of more instructions stays scalar, since making vectors of it takes long. Hash functions
+// with all their rounds unrolled have 5,000.
 inline constexpr size_t most_instructions = 8000;
+// Where vectors are wanted at any price, as of a kernel that has run for as long as that takes.
+inline constexpr size_t most_wanted_instructions = 24'000;
 
 // How many numbers of 32 bits a vector has.
 unsigned vectorLanes(const llvm::Function& function, const llvm::TargetMachine& machine);

@@ -29,6 +29,26 @@ TEST(SourceVectors, FullVectorsOfTheSourceStayWhole) {
   EXPECT_EQ(optimisedText(source, "rows").find("gather"), std::string::npos);
 }
 
+// Nor do vectors of our own take those of many small elements apart, unless more is done with
+// elements one by one.
+TEST(SourceVectors, ManySmallElementsStayTogether) {
+  const char* const source =
+      "kernel void blend(global const uchar16* a, global const uchar16* b, global uchar16* o) {\n"
+      "  size_t i = get_global_id(0);\n"
+      "  ushort16 m = convert_ushort16(a[i]) * convert_ushort16(b[i]);\n"
+      "  o[i] = convert_uchar16((m + (m >> (ushort16)(8))) >> (ushort16)(8));\n}\n"
+      "kernel void loop(global const short8* a, global short8* o, int n) {\n"
+      "  size_t i = get_global_id(0);\n"
+      "  short8 sum = a[i];\n"
+      "  for (int k = 1; k < n; ++k) sum += a[i + k * n];\n"
+      "  o[i] = sum;\n}\n";
+  EXPECT_TRUE(
+      std::regex_search(optimisedText(source, "blend"), std::regex("mul \\w*.*<16 x i16>")));
+  EXPECT_EQ(optimisedText(source, "blend").find(".lane.simd"), std::string::npos);
+  EXPECT_NE(optimisedText(source, "loop").find("add <8 x i16>"), std::string::npos);
+  EXPECT_EQ(optimisedText(source, "loop").find(".lane.simd"), std::string::npos);
+}
+
 // As are those at an index of which it takes the bounds of local ids to see that it does not wrap.
 TEST(SourceVectors, ShiftedLocalIdsAreLinear) {
   const char* const source =

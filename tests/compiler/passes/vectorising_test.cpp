@@ -147,6 +147,17 @@ TEST(Vectorising, LongCodeIsLeftAlone) {
   EXPECT_FALSE(becomesVectors(source(150), "mix", compiler::Vectorising::always));
 }
 
+// Other long code only where that was asked for.
+TEST(Vectorising, LongCodeTakesLong) {
+  std::string text = "kernel void mix(global uint* a) { uint v = a[get_global_id(0)];\n";
+  for (int i = 0; i < 3000; ++i) text += "v = (v ^ (v << 7)) * " + std::to_string(i) + "u + v;\n";
+  text += "a[get_global_id(0)] = v; }";
+  EXPECT_TRUE(becomesVectors(text, "mix", compiler::Vectorising::always));
+  EXPECT_FALSE(becomesVectors(text, "mix"));
+  const auto forms = loweredKernels(text)[0].other_forms;
+  EXPECT_TRUE(forms & static_cast<uint8_t>(port::CodeForm::vectors));
+}
+
 // What few lanes do is not done for all of them, nor read through a gather.
 TEST(Vectorising, RareAccesses) {
   if (!hasMaskedVectors()) GTEST_SKIP() << "needs masked loads and stores";
