@@ -81,6 +81,10 @@ LanesCost costOf(const llvm::Instruction& instruction, llvm::Type* type, double 
   const bool called =
       llvm::isa<llvm::CallInst>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction);
   LanesCost cost{lanes * std::ceil(count * bits / register_bits), count * registers_apart};
+  // One of the target's own, which works on the whole.
+  if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      intrinsic && intrinsic->getCalledFunction()->isTargetIntrinsic())
+    cost.apart = lanes * 2 * count;
   if (called) return {cost.lane_by_lane * call_cost, cost.apart * call_cost};
   const double shuffle_cost = bits <= narrow_bits ? narrow_shuffle_cost : 1;
   if (in_memory) cost.apart += shuffle_cost * count * std::log2(count) * registers_apart;

@@ -10,9 +10,9 @@ namespace weft::compiler {
 // A loop whose turns are lanes and may be taken in any order.
 bool isOverLanes(const llvm::Loop& loop);
 
-// Are most of a lane's accesses to vectors of many small elements, such as uchar16, with little else
-// to do? Registers of this size are then best filled by each lane for itself, not by one lane for
-// each 32 bits.
+// Are most of a lane's accesses to vectors of many small elements, such as uchar16, with little
+// else to do? Registers of this size are then best filled by each lane for itself, not by one lane
+// for each 32 bits.
 bool vectorsFillRegisters(const llvm::Function& lane, double register_bits);
 
 // Takes vectors apart, loads and stores too, right before the loop vectoriser, in functions where

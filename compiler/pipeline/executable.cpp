@@ -1,8 +1,10 @@
 #include "compiler/pipeline/executable.h"
 
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/byte_shuffles.h"
 #include "compiler/builtins/opaque_types.h"
 #include "compiler/builtins/saturated_conversions.h"
 #include "compiler/metadata/group_observers.h"
@@ -42,6 +44,8 @@ void forgetUsed(llvm::Module& module) {
 llvm::Error linkFunctions(llvm::Module& module, const llvm::TargetMachine& machine,
                           GroupFunctions groups) {
   if (hasFasterMath(machine)) useOwnMath(module, OwnMath::faster);
+  if (machine.getTargetTriple().isX86() && machine.getMCSubtargetInfo()->checkFeatures("+ssse3"))
+    lowerByteShuffles(module);
   return linkBuiltins(module, LateMath::left, groups);
 }
 
