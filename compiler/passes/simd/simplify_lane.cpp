@@ -46,7 +46,7 @@ class ArrayLoops {
  private:
   static constexpr uint64_t largest_array = 256;  // bytes
   static constexpr size_t most_unrolled = 2500;   // instructions
-  static constexpr unsigned most_turns = 16;
+  static constexpr unsigned most_turns = 32;
 
   void mark(llvm::Loop& loop) {
     const unsigned turns = analyses_.evolution.getSmallConstantTripCount(&loop);
