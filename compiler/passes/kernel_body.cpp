@@ -5,10 +5,12 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/swapped_arrays.h"
 #include "compiler/passes/work_group_functions.h"
 
 namespace weft::compiler {
@@ -18,7 +20,7 @@ using llvm::Function;
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr unsigned local_address_space = 3;
+constexpr unsigned local_address_space = 3, generic_address_space = 4;
 
 llvm::AttributeList bodyAttributes(const Function& kernel) {
   llvm::AttributeList attributes = kernel.getAttributes();
@@ -115,6 +117,22 @@ uint64_t placeLocalVariables(KernelBody& body) {
   return bytes;
 }
 
+bool hasGenericPointers(Function& body) {
+  return llvm::any_of(llvm::instructions(body), [](const Instruction& instruction) {
+    return instruction.getType()->isPointerTy() &&
+           instruction.getType()->getPointerAddressSpace() == generic_address_space;
+  });
+}
+
+// What generic pointers go to is seen where they are made.
+void inferAddressSpaces(Function& body, llvm::FunctionAnalysisManager& analyses) {
+  llvm::FunctionPassManager pipeline;
+  pipeline.addPass(llvm::InferAddressSpacesPass(generic_address_space));
+  pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  pipeline.addPass(llvm::EarlyCSEPass());
+  pipeline.run(body, analyses);
+}
+
 void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
   Analyses analyses(machineForSpir(machine));
   llvm::FunctionPassManager pipeline;
@@ -128,6 +146,9 @@ void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
     pipeline.addPass(llvm::SimplifyCFGPass());
   }
   pipeline.run(body, analyses.functions);
+  if (!optimize) return;
+  if (joinSwappedArrays(body)) analyses.functions.invalidate(body, llvm::PreservedAnalyses::none());
+  if (hasGenericPointers(body)) inferAddressSpaces(body, analyses.functions);
 }
 
 }  // namespace
