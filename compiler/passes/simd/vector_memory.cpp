@@ -246,12 +246,14 @@ Value* VectorBody::pointers(const Access& access, unsigned part) {
   return builder_.CreateGEP(builder_.getInt8Ty(), all, builder_.getInt64(part * access.bytes));
 }
 
-// Lanes that do not run get a place of their own, whatever they find or leave there.
+// Lanes that do not run get a place of their own, whatever they leave there. They find zeros at
+// first: what the stack has might be tiny numbers, with which processors take long to compute.
 Value* VectorBody::runningOnly(Value* pointers, llvm::Type* type, llvm::Align alignment) {
   if (!mask_) return pointers;
   llvm::IRBuilder<> builder(entry_, entry_->begin());
   llvm::AllocaInst* variable = builder.CreateAlloca(type, nullptr, "nothing");
   variable->setAlignment(std::max(variable->getAlign(), alignment));
+  builder.CreateStore(llvm::Constant::getNullValue(type), variable);
   Value* place = builder_.CreateAddrSpaceCast(variable, pointers->getType()->getScalarType());
   return builder_.CreateSelect(mask_, pointers, builder_.CreateVectorSplat(options_.width, place));
 }

@@ -280,5 +280,21 @@ TEST(Gathers, BytesOfSomeLanes) {
   munmap(words, 3 * page);
 }
 
+// Not what the stack has, which may be numbers that take a processor long.
+TEST(Gathers, LanesThatDoNotRunLoadZeros) {
+  if (!hostMachine().getTargetFeatureString().contains("+avx512f")) GTEST_SKIP() << "needs AVX-512";
+  const std::string text = optimisedText(
+      "kernel void products(global const float* x, global float* out, int n, int d) {\n"
+      "  int i = get_global_id(0), j = get_global_id(1);\n"
+      "  if (j > i) return;\n"
+      "  float sum = 0;\n"
+      "  for (int k = 0; k < d; k++) sum += x[i * d + k] * x[j * d + k];\n"
+      "  out[i * n + j] = sum;\n}\n",
+      "products");
+  ASSERT_NE(text.find("%nothing"), std::string::npos);
+  EXPECT_TRUE(
+      std::regex_search(text, std::regex("store <\\d+ x float> zeroinitializer, ptr %nothing")));
+}
+
 }  // namespace
 }  // namespace weft::test
