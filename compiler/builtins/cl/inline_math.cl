@@ -38,11 +38,11 @@ __attribute__((const, noinline)) float __weft_scale_float(float y, uint exponent
 #define SCALE_16(y, exponent) scaled(y, exponent)
 
 // x = n ln(2) + r and e^x = 2^n e^r with a polynomial for e^r. At the ends, which NaN passes, it is
-// infinite and zero.
+// infinite and zero; rounding to zero would take some processors a hundred times as long.
 #define DEFINE_EXP(n, V, unused)                                                     \
   INLINED float##n __weft_inline_exp_float##n(float##n power) {                      \
     float##n x = power > (float##n)(89.0f) ? (float##n)(89.0f) : power;              \
-    x = x < (float##n)(-105.0f) ? (float##n)(-105.0f) : x;                           \
+    x = power < (float##n)(-104.0f) ? (float##n)(0.0f) : x;                          \
     const float##n turned = FMA(x, (float##n)(0x1.715476p+0f), (float##n)(ROUNDER)); \
     const float##n whole = turned - (float##n)(ROUNDER);                             \
     const uint##n exponent = AS(uint##n, turned) - AS(uint##n, (float##n)(ROUNDER)); \
@@ -54,7 +54,8 @@ __attribute__((const, noinline)) float __weft_scale_float(float y, uint exponent
     p = FMA(p, r, (float##n)(1.6666665459e-1f));                                     \
     p = FMA(p, r, (float##n)(5.0000001201e-1f));                                     \
     const float##n fraction = FMA(p, r * r, r) + (float##n)(1.0f);                   \
-    return SCALE_##n(fraction, exponent);                                            \
+    const float##n result = SCALE_##n(fraction, exponent);                           \
+    return power < (float##n)(-104.0f) ? (float##n)(0.0f) : result;                  \
   }
 WIDTHS(DEFINE_EXP, )
 

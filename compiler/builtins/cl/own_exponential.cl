@@ -3,7 +3,7 @@
 
 double __weft_own_exp_double(double x) { return exponential((Pair){x, 0.0}); }
 double __weft_own_exp2_double(double x) {
-  const double high = clamped(x, -1100.0, 1100.0);
+  const double high = bounded(x, -1075.0, 1100.0);
   const Integer n = nearest(high, 1.0);
   const double f = high - n.value;
   double p = FMA(0x1.eb5ad16d72089p-32, f, 0x1.e60570d75ca42p-28);
@@ -16,14 +16,14 @@ double __weft_own_exp2_double(double x) {
   p = FMA(p, f, 0x1.c6b08d704a1acp-5);
   p = FMA(p, f, 0x1.ebfbdff82c598p-3);
   p = FMA(p, f, 0x1.62e42fefa39efp-1);
-  return scaled(FMA(p, f, 1.0), n.number);
+  return zero_below(x, -1075.0, scaled(FMA(p, f, 1.0), n.number));
 }
 double __weft_own_exp10_double(double x) {
-  const double high = clamped(x, -340.0, 340.0);
+  const double high = bounded(x, -324.0, 340.0);
   const Integer n = nearest(high, LOG2_10);
   const double rest = FMA(-n.value, LOG10_2_LO, FMA(-n.value, LOG10_2_HI, high));
   const Exponential e = of_reduced(n.number, rest * LN10_HI);
-  return scaled(1.0 + e.fraction, e.n);
+  return zero_below(x, -324.0, scaled(1.0 + e.fraction, e.n));
 }
 
 // A quarter of e^x - 1, for |x| <= 710.48.
