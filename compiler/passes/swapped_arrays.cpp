@@ -1,5 +1,6 @@
 #include "compiler/passes/swapped_arrays.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <llvm/ADT/MapVector.h>
@@ -25,6 +26,10 @@ struct Place {
   uint64_t index;
 };
 
+uint64_t elementBytes(const AllocaInst& array, const llvm::DataLayout& layout) {
+  return layout.getTypeAllocSize(array.getAllocatedType()->getArrayElementType()).getFixedValue();
+}
+
 std::optional<Place> placeOf(Value* pointer, const llvm::DataLayout& layout) {
   llvm::APInt bytes(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
   auto* array = llvm::dyn_cast<AllocaInst>(
@@ -32,8 +37,7 @@ std::optional<Place> placeOf(Value* pointer, const llvm::DataLayout& layout) {
   if (!array || !array->isStaticAlloca() || !array->getAllocatedType()->isArrayTy() ||
       bytes.isNegative())
     return std::nullopt;
-  const uint64_t element =
-      layout.getTypeAllocSize(array->getAllocatedType()->getArrayElementType()).getFixedValue();
+  const uint64_t element = elementBytes(*array, layout);
   if (element == 0 || bytes.getZExtValue() % element != 0) return std::nullopt;
   return Place{array, bytes.getZExtValue() / element};
 }
@@ -72,15 +76,22 @@ bool complete(Group& group, const llvm::DataLayout& layout) {
   return arrays_only;
 }
 
-// Arrays of the same elements.
+// What each array begins at a multiple of: that many elements are aligned as the array is.
+uint64_t stepOf(const AllocaInst& array, const llvm::DataLayout& layout) {
+  return std::max<uint64_t>(1, array.getAlign().value() / elementBytes(array, layout));
+}
+
+// Arrays of the same elements, whose alignment is a number of these.
 bool canJoin(const Group& group, const llvm::DataLayout& layout) {
   if (group.arrays.size() < 2) return false;
-  llvm::Type* element = nullptr;
+  const AllocaInst& first = *group.arrays.front().first;
   uint64_t bytes = 0;
   for (const auto& [array, begin] : group.arrays) {
-    llvm::Type* own = array->getAllocatedType()->getArrayElementType();
-    if (element && own != element) return false;
-    element = own;
+    const uint64_t element = elementBytes(*array, layout), alignment = array->getAlign().value();
+    if (array->getAllocatedType()->getArrayElementType() !=
+            first.getAllocatedType()->getArrayElementType() ||
+        (element % alignment != 0 && alignment % element != 0))
+      return false;
     bytes += array->getAllocationSize(layout)->getFixedValue();
   }
   return bytes <= most_bytes;
@@ -105,8 +116,8 @@ class Joint {
     uint64_t elements = 0;
     llvm::Align alignment;
     for (auto& [array, begin] : group_.arrays) {
-      begin = elements;
-      elements += array->getAllocatedType()->getArrayNumElements();
+      begin = llvm::alignTo(elements, stepOf(*array, layout_));
+      elements = begin + array->getAllocatedType()->getArrayNumElements();
       alignment = std::max(alignment, array->getAlign());
     }
     element_ = first.getAllocatedType()->getArrayElementType();

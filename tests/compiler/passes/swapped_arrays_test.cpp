@@ -54,5 +54,29 @@ TEST(SwappedArrays, KeepTheirValues) {
   EXPECT_EQ(run(true, Vectorising::always), want);
 }
 
+TEST(SwappedArrays, KeepTheirAlignment) {
+  const char* const aligned = R"(
+    kernel void turn(global float4* out, int n) {
+      float first[5] __attribute__((aligned(16))), second[5] __attribute__((aligned(16)));
+      const int g = get_global_id(0);
+      float *before = first, *now = second;
+      *(float4*)first = (float4)(g);
+      for (int i = 0; i < n; ++i) {
+        *(float4*)now = *(float4*)before + 1.0f;
+        now[i % 4] += 2;
+        float* t = before;
+        before = now;
+        now = t;
+      }
+      out[g] = *(float4*)before;
+    })";
+  alignas(16) float out[4 * items] = {};
+  Program(aligned, true, Vectorising::never)
+      .run("turn", {1, {items, 1, 1}, {items, 1, 1}, {0, 0, 0}},
+           {Program::buffer(out), Program::value(n)});
+  for (int i = 0; i < 4 * items; ++i)
+    ASSERT_EQ(out[i], static_cast<float>(i / 4 + n + 2 * ((n + 3 - i % 4) / 4))) << i;
+}
+
 }  // namespace
 }  // namespace weft::test
