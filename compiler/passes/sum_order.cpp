@@ -5,6 +5,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -43,6 +44,13 @@ unsigned latency(const Instruction& instruction) {
   }
 }
 
+// A number, not what the linker knows, such as an address.
+bool isKnown(const Value& term) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(&term);
+  return !constant ||
+         (!llvm::isa<llvm::ConstantExpr>(constant) && !constant->containsConstantExpression());
+}
+
 // A constant as memory has it. Of one that it knows the code generator makes the last term again.
 void hide(Value*& term, Instruction& before) {
   constexpr unsigned widest_bits = 512;
@@ -50,7 +58,7 @@ void hide(Value*& term, Instruction& before) {
   if (!constant) return;
   llvm::IRBuilder<> builder(&before);
   auto* type = llvm::cast<llvm::FixedVectorType>(constant->getType());
-  llvm::Constant* element = type->getPrimitiveSizeInBits() == widest_bits  // loads that broadcast
+  llvm::Constant* element = type->getPrimitiveSizeInBits() >= widest_bits  // loads that broadcast
                                 ? constant->getSplatValue()
                                 : nullptr;
   llvm::Constant* kept = element ? element : constant;
@@ -119,6 +127,7 @@ class SumOrder {
   bool order(Instruction& sum) {
     llvm::SmallVector<Value*> terms;
     if (!collect(sum, terms) || terms.size() < 3 ||
+        !llvm::all_of(terms, [](const Value* term) { return isKnown(*term); }) ||
         bestDepth(terms) >= std::max(depthOf(sum), depthWithConstantsLast(terms)))
       return false;
     std::priority_queue<Term> queue = queueOf(terms);
