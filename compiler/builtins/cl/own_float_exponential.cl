@@ -3,14 +3,6 @@
 // cosh 1.7, tanh 1.6, asinh and acosh 2.1, atanh 2.3.
 #include "own_float.def"
 
-// Where the result is zero nothing is rounded to it, which would take some processors a hundred
-// times as long. NaN stays.
-INLINE float bounded(float x, float least, float most) {
-  const float y = x > most ? most : x;
-  return x < least ? 0.0f : y;
-}
-INLINE float zero_below(float x, float least, float y) { return x < least ? 0.0f : y; }
-
 float __weft_own_exp_float(float x) {
   const Exponential e = reduced_exponential(bounded(x, -104.0f, 89.0f));
   return zero_below(x, -104.0f, scaled(1.0f + e.fraction, e.n));
