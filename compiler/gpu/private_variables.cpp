@@ -24,4 +24,18 @@ void moveVariables(llvm::Function& function, unsigned space) {
   }
 }
 
+void nameVariables(llvm::Function& function, unsigned space) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (!variable || !variable->isStaticAlloca()) continue;
+    llvm::IRBuilder<> builder(variable->getNextNode());
+    auto* named = builder.CreateAddrSpaceCast(variable, builder.getPtrTy(space));
+    auto* generic = builder.CreateAddrSpaceCast(named, variable->getType());
+    variable->replaceUsesWithIf(generic, [&](const llvm::Use& use) {
+      const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(use.getUser());
+      return use.getUser() != named && !(call && call->isLifetimeStartOrEnd());
+    });
+  }
+}
+
 }  // namespace weft::compiler

@@ -11,9 +11,14 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopStrengthReduce.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/amd_module.h"
@@ -25,6 +30,7 @@
 #include "compiler/gpu/narrow_queries.h"
 #include "compiler/gpu/native_images.h"
 #include "compiler/gpu/native_math.h"
+#include "compiler/gpu/private_variables.h"
 #include "compiler/gpu/ptx.h"
 #include "compiler/gpu/spirv/module_writer.h"
 #include "compiler/gpu/spirv/native_images.h"
@@ -56,7 +62,7 @@
 namespace weft::compiler {
 namespace {
 
-constexpr unsigned local_space = 3;
+constexpr unsigned local_space = 3, nvptx_private_space = 5;
 // Which Intel's GPUs of all generations have.
 constexpr uint32_t usual_spirv_sub_group = 16;
 
@@ -178,6 +184,33 @@ void leavePassesOut(llvm::PassInstrumentationCallbacks& callbacks, bool is_nvptx
   });
 }
 
+void unrollEarly(llvm::PassBuilder& builder) {
+  builder.registerLateLoopOptimizationsEPCallback(
+      [](llvm::LoopPassManager& manager, llvm::OptimizationLevel) {
+        manager.addPass(UnrollKnownLoops(UnrollKnownLoops::Where::kernels));
+      });
+}
+
+void addUnrolling(llvm::FunctionPassManager& manager) {
+  const auto cleanUp = [&] {
+    manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+    manager.addPass(llvm::EarlyCSEPass());
+    manager.addPass(llvm::InstCombinePass());
+  };
+  llvm::LoopPassManager known;
+  known.addPass(UnrollKnownLoops(UnrollKnownLoops::Where::everywhere));
+  known.addPass(llvm::LoopFullUnrollPass());
+  manager.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(known)));
+  cleanUp();
+  manager.addPass(llvm::LoopSimplifyPass());
+  manager.addPass(llvm::LCSSAPass());
+  manager.addPass(UnrollExchanges());
+  cleanUp();
+  manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  manager.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass()));
+  manager.addPass(UnrollShortLoops());
+}
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = false;  // the lanes are the vectors
@@ -195,12 +228,11 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   };
   if (fully) rotateManyLoops(analyses.builder);
   const bool unrolls = fully && machine.getTargetTriple().isNVPTX();
+  if (unrolls) unrollEarly(analyses.builder);
   analyses.builder.registerVectorizerStartEPCallback(
       [=](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
         scalarise(manager);
-        if (!unrolls) return;
-        manager.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass()));
-        manager.addPass(UnrollShortLoops());
+        if (unrolls) addUnrolling(manager);
       });
   analyses.builder.registerOptimizerLastEPCallback(
       [=](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
@@ -283,6 +315,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
       defineRegisters(*gpu.module);
       dropImpossibleCasts(*gpu.module);
       lowerPrivateAtomics(*gpu.module);
+      for (llvm::Function& function : *gpu.module) nameVariables(function, nvptx_private_space);
     }
   }
   for (const GpuKernel& kernel : gpu.kernels)

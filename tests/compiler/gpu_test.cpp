@@ -1,47 +1,13 @@
 // Programs for GPUs: what the PTX of a kernel is, and what is refused by name.
 #include "core/ports/launch.h"
-#include "tests/compiler/fixture.h"
+#include "tests/compiler/gpu_program.h"
 
 namespace weft {
 namespace {
 
 using test::contains;
 using test::count;
-
-class GpuTest : public test::CompilerTest {
- protected:
-  static port::CompileRequest gpuRequest(const std::string& source,
-                                         const std::string& options = {}) {
-    port::CompileRequest made = request(source, options);
-    made.target = {port::TargetKind::nvptx, "sm_80", ""};
-    made.features.fp16 = made.features.images = true;
-    for (const char* name : {"cl_khr_extended_async_copies", "cl_khr_integer_dot_product",
-                             "cl_ext_float_atomics", "cl_khr_subgroup_ballot"})
-      made.features.extensions.emplace_back(name);
-    for (const char* name :
-         {"generic_address_space", "work_group_collective_functions", "atomic_order_acq_rel",
-          "atomic_order_seq_cst", "atomic_scope_device", "3d_image_writes", "read_write_images",
-          "subgroups", "integer_dot_product_input_4x8bit",
-          "integer_dot_product_input_4x8bit_packed", "ext_fp32_global_atomic_add",
-          "ext_fp32_local_atomic_min_max"})
-      made.features.feature_macros.push_back(std::string("__opencl_c_") + name);
-    return made;
-  }
-  Image gpuImage(const std::string& source, const std::string& options = {}) {
-    const auto result = compiler().build(gpuRequest(source, options));
-    EXPECT_TRUE(result.ok) << result.log;
-    return readImage(result.image).value_or(Image{});
-  }
-  std::string ptx(const std::string& source, const std::string& options = {}) {
-    const Image image = gpuImage(source, options);
-    return {reinterpret_cast<const char*>(image.payload.data()), image.payload.size()};
-  }
-  std::string complaint(const std::string& source, const std::string& options = {}) {
-    const auto result = compiler().build(gpuRequest(source, options));
-    EXPECT_FALSE(result.ok);
-    return result.log;
-  }
-};
+using test::GpuTest;
 
 TEST_F(GpuTest, AKernelTakesItsArgumentsAndTheLaunch) {
   const Image image =
@@ -283,113 +249,6 @@ TEST_F(GpuTest, UpperHalvesAreShifted) {
       "  a[i] = (uint)(b[i] * b[i + 1] >> 32) * n + mul_hi((uint)b[n] & 511, a[i + n]); }\n");
   EXPECT_TRUE(contains(text, ".reg .b64 tmp; shr.u64 tmp, %rd")) << text;
   EXPECT_FALSE(contains(text, "mov.b64 {")) << text;
-}
-
-TEST_F(GpuTest, ShortLoopsAreUnrolled) {
-  const std::string sum = "kernel void f(global float* a, int n) { float s = 0;\n";
-  const std::string body = "for (int i = 0; i < n; ++i) s += a[i] * a[i + n]; a[0] = s; }\n";
-  const std::string text = ptx(sum + body);
-  EXPECT_GE(count(text, "ld.global.f32"), 8);
-  EXPECT_EQ(count(text, "nounroll"), 1) << "only the turns that are left over:" << text;
-  const std::string kept = ptx(sum + "#pragma unroll 1\n" + body);
-  EXPECT_EQ(count(kept, "ld.global.f32"), 2);
-  EXPECT_EQ(count(kept, "nounroll"), 1) << kept;
-  // With functions in it, and vectors.
-  const std::string dots =
-      "kernel void f(global float4* a, int n) { float s = 0;\n"
-      "  for (int i = 0; i < n; ++i) s = mad(rsqrt(dot(a[i] - a[0], a[i])), 3.0f, s);\n"
-      "  a[0] = s; }\n";
-  EXPECT_GE(count(ptx(dots), "fma.rn.f32"), 16);
-}
-
-// The driver's compiler makes one instruction of each such step.
-TEST_F(GpuTest, AddressesGrowInLoops) {
-  const std::string text =
-      ptx("kernel void f(global float* a, global float* b, int n) {\n"
-          "  const int column = get_global_id(0); float s = 0;\n"
-          "  for (int k = 0; k < n; ++k) s += a[k * n + column];\n"
-          "  b[column] = s; }\n");
-  EXPECT_GE(count(text, "ld.global.f32"), 5) << text;
-  EXPECT_LE(count(text, "mul.wide"), 3) << text;
-}
-
-TEST_F(GpuTest, IndicesAreOf32BitsAndNeighboursOneAddress) {
-  const std::string text =
-      ptx("kernel void f(global float* a, global float* b) {\n"
-          "  const int i = get_global_id(0);\n"
-          "  b[i] = a[i - 1] + a[i + 1]; }\n");
-  EXPECT_TRUE(contains(text, "+-4]")) << text;
-  EXPECT_TRUE(contains(text, "+4]")) << text;
-  EXPECT_FALSE(contains(text, "mul.lo.s64")) << text;
-  EXPECT_FALSE(contains(text, "shr.s64")) << text;
-  // A size that an int cannot hold is asked for as before.
-  EXPECT_TRUE(contains(ptx("kernel void f(global ulong* a) { a[0] = get_global_id(0); }"), ".u64"));
-}
-
-TEST_F(GpuTest, VectorsThatAreUsedInPartAreLoadedWhole) {
-  const std::string text =
-      ptx("kernel void f(global float4* a, global float* b, global int* c) {\n"
-          "  const float4 v = a[c[0]]; b[0] = v.x * v.y + v.z; }\n");
-  EXPECT_EQ(count(text, "ld.global.v4.f32"), 1) << text;
-  EXPECT_EQ(count(text, "ld.global.f32"), 0) << text;
-}
-
-TEST_F(GpuTest, ExponentialsUseThePowersOfTwo) {
-  const std::string text =
-      ptx("kernel void f(global float4* a, global float* b) {\n"
-          "  a[0] = exp(a[1]); b[0] = exp10(b[1]); b[2] = exp2(b[3]); }\n");
-  EXPECT_EQ(count(text, "ex2.approx.ftz.f32"), 5) << text;
-  EXPECT_EQ(count(text, "ex2.approx.f32"), 1) << text;
-  const std::string of_double = ptx("kernel void f(global double* a) { a[0] = exp(a[1]); }");
-  EXPECT_EQ(count(of_double, "ex2"), 0);
-}
-
-// NVIDIA's need not be kept from dividing by zero, whatever it is that decides about a divisor's
-// being 1; and having divided says nothing of the divisor.
-TEST_F(GpuTest, DivisionsHaveNoGuards) {
-  const std::string head = "kernel void f(global int* a, int n, short m, uint u) {\n";
-  const std::string text =
-      ptx(head + "a[0] = a[1] % n + (short)a[2] / m + (uint)a[3] / u + a[4] % (ushort)m; }\n");
-  EXPECT_EQ(count(text, "selp"), 0) << text;
-  for (const char* division : {"rem.s32", "div.s32", "div.u32", "rem."})
-    EXPECT_TRUE(contains(text, division)) << text;
-  EXPECT_GE(count(ptx(head + "a[0] = a[1] / (n > 7 ? 1 : m); }\n"), "selp"), 1);
-  EXPECT_EQ(count(ptx(head + "a[0] = (uint)a[1] / (n == -1 ? 1 : (uint)n); }\n"), "selp"), 1);
-  EXPECT_EQ(count(ptx(head + "a[0] = a[1] / n; a[1] = n == 0; }\n"), "selp"), 1);
-}
-
-TEST_F(GpuTest, NativeFunctionsAreInstructions) {
-  const std::string source =
-      "kernel void f(global float* a) { a[0] = native_sin(a[1]); a[2] = native_exp(a[3]);\n"
-      "  a[4] = native_log10(a[5]); a[6] = native_powr(a[7], a[8]); }\n";
-  const std::string text = ptx(source);
-  EXPECT_EQ(count(text, "sin.approx.f32"), 1) << text;
-  EXPECT_EQ(count(text, "ex2.approx.f32"), 2) << text;
-  EXPECT_EQ(count(text, "lg2.approx.f32"), 2) << text;
-  const std::string cosine = "kernel void f(global float2* a) { a[0] = cos(a[1]); }";
-  EXPECT_EQ(count(ptx(cosine), "cos.approx"), 0);
-  EXPECT_EQ(count(ptx(cosine, "-cl-fast-relaxed-math"), "cos.approx"), 2);
-}
-
-// Doubles are slow on many GPUs.
-TEST_F(GpuTest, FunctionsOfFloatNeedNoDoubles) {
-  std::string source;
-  const auto define = [&](const std::string& name, const char* parameters, const char* arguments) {
-    source += "kernel void k_" + name + "(" + parameters + ") { *a = " + name + arguments + "; }\n";
-  };
-  for (const char* name :
-       {"exp",   "exp2",   "exp10",  "expm1",  "log",   "log2",     "log10",     "log1p",
-        "sin",   "cos",    "tan",    "sinpi",  "cospi", "tanpi",    "asin",      "acos",
-        "atan",  "asinpi", "acospi", "atanpi", "sinh",  "cosh",     "tanh",      "asinh",
-        "acosh", "atanh",  "cbrt",   "erf",    "erfc",  "half_exp", "half_log2", "half_cos"})
-    define(name, "global float3* a", "(*a)");
-  for (const char* name : {"pow", "powr", "atan2", "atan2pi", "hypot", "half_powr"})
-    define(name, "global float* a", "(*a, a[1])");
-  for (const char* name : {"pown", "rootn"}) define(name, "global float2* a, int2 n", "(*a, n)");
-  define("sincos", "global float4* a", "(*a, a + 1)");
-  const std::string text = ptx(source);
-  EXPECT_EQ(count(text, ".f64"), 0) << text;
-  EXPECT_EQ(count(text, ".visible .entry"), 41);
 }
 
 TEST_F(GpuTest, WorkGroupFunctionsShuffleWithinAWarp) {
