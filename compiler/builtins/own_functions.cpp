@@ -36,16 +36,11 @@ std::string ownName(llvm::StringRef symbol, unsigned kinds) {
   return "_Z" + std::to_string(name.size()) + name + symbol.drop_front(length).str();
 }
 
-// A branch for small exponents (cl/math_power.cl), and sine and cosine that are inlined
-// (cl/inline_math.cl), are faster.
+// On CPUs a branch for small exponents (cl/math_power.cl), sine and cosine that are inlined
+// (cl/inline_math.cl) and what needs no loops are faster.
 bool isSlower(llvm::StringRef symbol) {
-  return symbol.starts_with("_Z4pown") || symbol.starts_with("_Z6sincos");
-}
-
-// By divisions that round correctly, which a GPU's need not (cl/own_remainder.cl).
-bool isOfCpus(llvm::StringRef symbol) {
-  return symbol.starts_with("_Z4fmod") || symbol.starts_with("_Z9remainder") ||
-         symbol.starts_with("_Z6remquo");
+  constexpr llvm::StringLiteral names[] = {"_Z4pown", "_Z6sincos", "_Z6tgamma", "_Z6lgamma"};
+  return llvm::any_of(names, [&](llvm::StringRef name) { return symbol.starts_with(name); });
 }
 
 template <class Predicate>
@@ -123,9 +118,8 @@ void offerOwnSubGroupFunctions(llvm::Module& module) {
   }
 }
 void useOwnMath(llvm::Module& module, OwnMath which) {
-  useOwn(module, math, [which](llvm::StringRef symbol) {
-    return which == OwnMath::all ? !isOfCpus(symbol) : !isSlower(symbol);
-  });
+  useOwn(module, math,
+         [which](llvm::StringRef symbol) { return which == OwnMath::all || !isSlower(symbol); });
 }
 
 }  // namespace weft::compiler

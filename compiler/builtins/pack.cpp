@@ -85,6 +85,12 @@ void forgetConvergence(llvm::CallBase& call) {
   if (callee && callee->isIntrinsic() && !callee->isConvergent()) call.setNotConvergent();
 }
 
+// Bounds are kept with divisions and roots that are off by as much as OpenCL C allows (7.4), by the
+// library's own functions (cl/own_*.cl); those of others were shown with exact ones.
+bool mayErr(llvm::StringRef symbol) {
+  return symbol.contains("__weft_own_") || symbol.contains("smoothstep");
+}
+
 // What the front end says about its own target means nothing on the host.
 void cleanUp(llvm::Module& module) {
   while (!module.named_metadata_empty()) module.eraseNamedMetadata(&*module.named_metadata_begin());
@@ -99,8 +105,8 @@ void cleanUp(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (!instruction.getType()->isVoidTy()) instruction.setName("");
       instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr);
-      // The functions' bounds were shown with exact divisions and roots.
-      instruction.setMetadata(llvm::LLVMContext::MD_fpmath, nullptr);
+      if (!mayErr(function.getName()))
+        instruction.setMetadata(llvm::LLVMContext::MD_fpmath, nullptr);
       markConstant(instruction);
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
         call->setCallingConv(llvm::CallingConv::C);

@@ -20,6 +20,7 @@ using Builder = llvm::IRBuilder<>;
 constexpr double log2_e = 1.4426950408889634, log2_10 = 3.3219280948873623;
 constexpr double ln_2 = 0.6931471805599453, log10_2 = 0.3010299956639812;
 constexpr float division_ulp = 2.5f, root_ulp = 3.0f;
+constexpr llvm::StringLiteral nvidia_prefix = "__weft_nvidia_", machine_prefix = "__weft_machine_";
 
 // --- NVIDIA's instructions ---
 
@@ -39,6 +40,19 @@ Value* eachLane(Builder& builder, llvm::ArrayRef<Value*> values, Make&& make) {
 Value* machine(Builder& builder, ID id, llvm::ArrayRef<Value*> values) {
   return eachLane(builder, values, [&](llvm::ArrayRef<Value*> lane) -> Value* {
     return builder.CreateIntrinsic(id, {}, lane);
+  });
+}
+
+// What the library has of NVIDIA's own (cl/own_nvidia.cl).
+Value* ofLibrary(Builder& builder, llvm::StringRef function, llvm::ArrayRef<Value*> values) {
+  return eachLane(builder, values, [&](llvm::ArrayRef<Value*> lane) -> Value* {
+    llvm::Type* type = lane[0]->getType();
+    const std::string name =
+        (nvidia_prefix + function + (type->isDoubleTy() ? "_double" : "_float")).str();
+    llvm::Module& module = *builder.GetInsertBlock()->getModule();
+    const llvm::SmallVector<llvm::Type*> types(lane.size(), type);
+    return builder.CreateCall(
+        module.getOrInsertFunction(name, llvm::FunctionType::get(type, types, false)), lane);
   });
 }
 
@@ -128,10 +142,20 @@ Value* rootReciprocal(Builder& builder, llvm::ArrayRef<Value*> x) {
   return reciprocal(builder, root);
 }
 
+Value* hyperbolicTangent(Builder& builder, llvm::ArrayRef<Value*> x) {
+  return ofLibrary(builder, "tanh", x);
+}
+Value* cubicRoot(Builder& builder, llvm::ArrayRef<Value*> x) {
+  return ofLibrary(builder, "cbrt", x);
+}
+Value* rootReciprocalOfDouble(Builder& builder, llvm::ArrayRef<Value*> x) {
+  return ofLibrary(builder, "rsqrt", x);
+}
+
 enum class When {
   always,   // the instructions keep the function's bounds
   nvidia,   // NVIDIA's do
-  native,   // of functions native_: "implementation-defined"
+  native,   // of functions native_, "implementation-defined", and half_, of 8192 ULP
   relaxed,  // functions native_, and others under -cl-fast-relaxed-math
 };
 
@@ -140,6 +164,7 @@ struct Rule {
   unsigned arguments;
   When when;
   Value* (*make)(Builder&, llvm::ArrayRef<Value*>);
+  bool of_double = false;
 };
 
 constexpr Rule rules[] = {
@@ -151,6 +176,9 @@ constexpr Rule rules[] = {
     {"half_recip", 1, When::always, reciprocal},
     {"native_recip", 1, When::native, reciprocal},
     {"half_divide", 2, When::always, quotient},
+    {"half_exp", 1, When::native, exponential<log2_e>},
+    {"half_exp2", 1, When::native, unary<llvm::Intrinsic::exp2>},
+    {"half_exp10", 1, When::native, exponential<log2_10>},
     {"native_divide", 2, When::native, quotient},
     {"sin", 1, When::relaxed, unary<llvm::Intrinsic::sin>},
     {"cos", 1, When::relaxed, unary<llvm::Intrinsic::cos>},
@@ -165,6 +193,9 @@ constexpr Rule rules[] = {
     {"exp", 1, When::nvidia, preciseExponential<log2_e>},
     {"exp2", 1, When::nvidia, powerOfTwo},
     {"exp10", 1, When::nvidia, preciseExponential<log2_10>},
+    {"tanh", 1, When::nvidia, hyperbolicTangent},
+    {"cbrt", 1, When::nvidia, cubicRoot},
+    {"rsqrt", 1, When::nvidia, rootReciprocalOfDouble, true},
 };
 
 // "_Z11native_sqrtDv4_f" -> "native_sqrt"
@@ -176,11 +207,15 @@ llvm::StringRef sourceName(const llvm::Function& function) {
 }
 
 bool isFloat(const llvm::Type* type) { return type->getScalarType()->isFloatTy(); }
+bool isDouble(const llvm::Type* type) { return type->getScalarType()->isDoubleTy(); }
 
 const Rule* ruleFor(const llvm::Function& function, bool relaxed, bool nvidia) {
-  if (!function.isDeclaration() || !isFloat(function.getReturnType())) return nullptr;
+  const bool of_double = isDouble(function.getReturnType());
+  if (!function.isDeclaration() || !(of_double || isFloat(function.getReturnType())))
+    return nullptr;
   llvm::StringRef name = sourceName(function);
   for (const Rule& rule : rules) {
+    if (rule.of_double != of_double) continue;
     const bool exact = name == rule.name && (rule.when != When::relaxed || relaxed) &&
                        (rule.when != When::nvidia || nvidia);
     const bool native = rule.when == When::relaxed && name.starts_with("native_") &&
@@ -260,9 +295,55 @@ constexpr std::pair<ID, ID> approximations[] = {
     {llvm::Intrinsic::log2, llvm::Intrinsic::nvvm_lg2_approx_f},
 };
 
+// The size of one and the sign of the other, by their bits.
+Value* signedLike(Builder& builder, Value* size, Value* sign) {
+  llvm::Type* type = size->getType();
+  const unsigned width = type->getScalarSizeInBits();
+  llvm::Type* bits = type->getWithNewType(builder.getIntNTy(width));
+  const auto mask = llvm::APInt::getSignMask(width);
+  Value* low =
+      builder.CreateAnd(builder.CreateBitCast(size, bits), llvm::ConstantInt::get(bits, ~mask));
+  Value* high =
+      builder.CreateAnd(builder.CreateBitCast(sign, bits), llvm::ConstantInt::get(bits, mask));
+  return builder.CreateBitCast(builder.CreateOr(low, high), type);
+}
+
+// Half away from zero: from the part without a fraction, and one more.
+Value* rounded(Builder& builder, llvm::ArrayRef<Value*> x) {
+  llvm::Type* type = x[0]->getType();
+  Value* whole = builder.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, x[0]);
+  Value* fraction =
+      builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, builder.CreateFSub(x[0], whole));
+  Value* one = signedLike(builder, llvm::ConstantFP::get(type, 1), x[0]);
+  return builder.CreateSelect(builder.CreateFCmpOGE(fraction, llvm::ConstantFP::get(type, 0.5)),
+                              builder.CreateFAdd(whole, one), whole);
+}
+
+constexpr std::pair<llvm::StringLiteral, ID> instructions[] = {
+    {"exp2", llvm::Intrinsic::nvvm_ex2_approx_ftz_f},
+    {"log2", llvm::Intrinsic::nvvm_lg2_approx_ftz_f},
+    {"rcp", llvm::Intrinsic::nvvm_rcp_approx_ftz_f},
+    {"rsqrt", llvm::Intrinsic::nvvm_rsqrt_approx_ftz_d},
+};
+Value* machineInstruction(Builder& builder, const llvm::CallInst& call) {
+  llvm::StringRef name = call.getCalledFunction() ? call.getCalledFunction()->getName() : "";
+  if (!name.consume_front(machine_prefix)) return nullptr;
+  for (const auto& [function, id] : instructions)
+    if (name == function) return builder.CreateIntrinsic(id, {}, {call.getArgOperand(0)});
+  return nullptr;
+}
+
 Value* select(llvm::Instruction& instruction) {
-  if (!isFloat(instruction.getType())) return nullptr;
   Builder builder(&instruction);
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+    if (Value* result = machineInstruction(builder, *call)) return result;
+    const bool is_wide = isFloat(call->getType()) || isDouble(call->getType());
+    if (is_wide && call->getIntrinsicID() == llvm::Intrinsic::round)
+      return rounded(builder, call->getArgOperand(0));
+    if (is_wide && call->getIntrinsicID() == llvm::Intrinsic::copysign)
+      return signedLike(builder, call->getArgOperand(0), call->getArgOperand(1));
+  }
+  if (!isFloat(instruction.getType())) return nullptr;
   if (auto* binary = llvm::dyn_cast<llvm::BinaryOperator>(&instruction))
     return binary->getOpcode() == llvm::Instruction::FDiv && isInexact(*binary)
                ? quotient(builder, *binary)
@@ -284,10 +365,10 @@ void useNativeMath(llvm::Module& module, bool relaxed, bool nvidia) {
     const Rule* rule = ruleFor(function, relaxed, nvidia);
     for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(user);
-      if (!call || call->getCalledFunction() != &function || !isFloat(call->getType())) continue;
+      if (!call || call->getCalledFunction() != &function) continue;
       if (rule)
         replace(*call, *rule);
-      else if (isInexactRoot(*call, function))
+      else if (isFloat(call->getType()) && isInexactRoot(*call, function))
         replaceRoot(*call);
     }
   }

@@ -12,6 +12,7 @@
 #define FORM2(T, U, f) WIDTHS(DEFINE_FORM2, T, U, f)
 
 FORM1(float, log1p) FORM1(float, sinh) FORM1(float, cosh) FORM1(float, asinh) FORM1(float, acosh)
+FORM1(float, tgamma) FORM1(float, lgamma)
 FORM1(double, log1p) FORM1(double, sinh) FORM1(double, cosh) FORM1(double, asinh)
 FORM1(double, acosh) FORM1(double, exp)
 FORM2(float, float, pow) FORM2(float, int, pown) FORM2(float, int, rootn)

@@ -1,8 +1,10 @@
-// OpenCL C 6.15.2: fmod, remainder, remquo of CPUs with fused multiply-add, all exact.
+// OpenCL C 6.15.2: fmod, remainder, remquo of processors with fused multiply-add, all exact.
 //
 // With the quotient of a division, rounded to an integer, the fused difference is exact: a multiple
 // of the divisor's last place, and no larger than the divisor. Where the quotient has more bits than
 // its type, the difference is exact all the same, and the next turn takes off as many bits again.
+// So a quotient need not be the nearest one: a GPU's may be approximate where it has few bits, and
+// is corrected where it has more.
 #include "types.def"
 
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
@@ -11,6 +13,9 @@
 // No quotient by the largest of y, y * LIFT and y * LIFT * LIFT that is at most x overflows.
 #define LIFT_float 0x1p100f
 #define LIFT_double 0x1p1000
+// What it is added to and taken from is an integer after that, if it is smaller.
+#define ROUNDER_float 0x1.8p23f
+#define ROUNDER_double 0x1.8p52
 
 #define DEFINE_OWN_REMAINDERS(T)                                                             \
   typedef struct {                                                                           \
@@ -19,17 +24,19 @@
   } Division_##T;                                                                            \
   /* For d.rest / divisor below infinity. */                                                 \
   INLINE Division_##T reduce_##T(Division_##T d, T divisor, T y) {                           \
-    const T quotient = RINT(d.rest / divisor);                                               \
+    const T near = d.rest / divisor;                                                         \
+    const T quotient = RINT(near + FMA(-near, divisor, d.rest) / divisor);                   \
     const T low = FMA((T)-128, RINT(quotient * (T)(1.0 / 128)), quotient);                   \
     const T counted = divisor == y ? low : 0;                                                \
     return (Division_##T){FMA(-quotient, divisor, d.rest), d.quotient + counted};            \
   }                                                                                          \
   /* Ends for all x and y, but says something only where is_defined does. */                 \
   INLINE Division_##T divide_##T(T x, T y) {                                                 \
-    const Division_##T whole = {x, 0};                                                       \
-    Division_##T d = reduce_##T(whole, y, y);                                                \
-    if (__builtin_expect(ABS(d.rest) <= y, 1)) return d;                                     \
-    d = whole;                                                                               \
+    const T quotient = x < y ? 0 : (x / y + ROUNDER_##T) - ROUNDER_##T;                      \
+    const T low = FMA((T)-128, RINT(quotient * (T)(1.0 / 128)), quotient);                   \
+    const Division_##T first = {FMA(-quotient, y, x), low};                                  \
+    if (__builtin_expect(ABS(first.rest) <= y, 1)) return first;                             \
+    Division_##T d = {x, 0};                                                                 \
     while (ABS(d.rest) > y) {                                                                \
       const T size = ABS(d.rest);                                                            \
       const T lifted = size >= y * LIFT_##T ? y * LIFT_##T : y;                              \

@@ -177,5 +177,3 @@ double __weft_own_lgamma_double(double x) {
   if (x == __builtin_elementwise_floor(x)) return (double)INFINITY;
   return __weft_own_log_double(PI_HI / ABS(x * sine_of_turns(x))) - positive_log_gamma(-x);
 }
-FLOAT1(tgamma)
-FLOAT1(lgamma)

@@ -1,4 +1,5 @@
-// The trigonometric functions and their inverses.
+// The trigonometric functions of double and their inverses, in straight lines but for large arguments.
+// Largest errors seen in ULP: sin and cos 1.6, tan 2.9, asin 2, acos 1.2, atan and atan2 1.4.
 #include "own_math.def"
 
 // 2/pi, the first bit behind the point being the first of the second word.
@@ -17,9 +18,9 @@ INLINE ulong bits_of_two_over_pi(int first) {
   return shift == 0 ? high : high | two_over_pi[word + 1] >> (64 - shift);
 }
 
-// x - quadrant * pi/2, from -pi/4 to pi/4.
+// x - quadrant * pi/2, from -pi/4 to pi/4, but for rounding.
 typedef struct {
-  Pair r;
+  double r;
   int quadrant;
 } Reduced;
 
@@ -44,42 +45,49 @@ INLINE Reduced reduce_large(double x) {
   const Pair f = exact_sum((double)(fraction & ~0x7ffl) * 0x1p-64,
                            (double)(fraction & 0x7ffl) * 0x1p-64 + (double)fraction_low * 0x1p-128);
   const Pair product = times(f, PI2_HI, PI2_LO);
-  Pair r = ordered_sum(product.hi, product.lo);
-  if (x < 0.0) {
-    r = (Pair){-r.hi, -r.lo};
-    quadrant = -quadrant;
-  }
-  return (Reduced){r, quadrant & 3};
+  const double r = product.hi + product.lo;
+  return x < 0.0 ? (Reduced){-r, -quadrant} : (Reduced){r, quadrant};
 }
 
+// Up to 2^22 quadrants the first difference is exact, being a multiple of 2^-53 and less than one.
 INLINE Reduced reduce(double x) {
-  const double a = ABS(x);
-  if (a <= 0.78539816339744828) return (Reduced){{x, 0.0}, 0};
-  if (!(a < (double)INFINITY)) return (Reduced){{(double)NAN, 0.0}, 0};
-  if (a > 0x1p22) return reduce_large(x);
-  const double n = RINT(x * 0.63661977236758138);
-  const Pair product = exact_product(n, PI2_LO);
-  Pair r = exact_sum(FMA(-n, PI2_HI, x), -product.hi);
-  r = ordered_sum(r.hi, r.lo - (product.lo + n * PI2_REST));
-  return (Reduced){r, (int)n & 3};
+  if (ABS(x) > 0x1p22) return ABS(x) < (double)INFINITY ? reduce_large(x) : (Reduced){(double)NAN, 0};
+  const Integer n = nearest(x, 0.63661977236758138);
+  const double r = FMA(-n.value, PI2_REST, FMA(-n.value, PI2_LO, FMA(-n.value, PI2_HI, x)));
+  return (Reduced){r, (int)n.number};
 }
 
+// Of the sine (r + r^3 p) and of the cosine (1 - r^2 / 2 + r^4 p), the last term first.
+__constant static const double series[2][8] = {
+    {1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0,
+     1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0},
+    {-1.0 / 6402373705728000.0, 1.0 / 20922789888000.0, -1.0 / 87178291200.0, 1.0 / 479001600.0,
+     -1.0 / 3628800.0, 1.0 / 40320.0, -1.0 / 720.0, 1.0 / 24.0}};
+
+// One polynomial for both, as work-items of all quadrants run together.
+INLINE double sine_of(double r, int quadrant) {
+  const bool turned = quadrant & 1;
+  __constant const double* factors = series[turned];
+  const double z = r * r;
+  double p = factors[0];
+#pragma unroll
+  for (int i = 1; i < 8; ++i) p = FMA(p, z, factors[i]);
+  const double by = turned ? z : r, y = FMA(p * z, by, turned ? FMA(-0.5, z, 1.0) : r);
+  return quadrant & 2 ? -y : y;
+}
 double __weft_own_sin_double(double x) {
-  if (x == 0.0) return x;  // with its sign
   const Reduced v = reduce(x);
-  const double y = v.quadrant & 1 ? cosine(v.r) : sine(v.r);
-  return v.quadrant & 2 ? -y : y;
+  const double y = sine_of(v.r, v.quadrant);
+  return x == 0.0 ? x : y;  // with its sign
 }
 double __weft_own_cos_double(double x) {
   const Reduced v = reduce(x);
-  const double y = v.quadrant & 1 ? sine(v.r) : cosine(v.r);
-  return (v.quadrant + 1) & 2 ? -y : y;
+  return sine_of(v.r, v.quadrant + 1);
 }
 double __weft_own_tan_double(double x) {
-  if (x == 0.0) return x;
   const Reduced v = reduce(x);
-  const double s = sine(v.r), c = cosine(v.r);
-  return v.quadrant & 1 ? -c / s : s / c;
+  const double s = sine(v.r), c = cosine(v.r), y = v.quadrant & 1 ? -c / s : s / c;
+  return x == 0.0 ? x : y;
 }
 // |x| <= 1/2.
 double __weft_own_sinpi_double(double x) {
@@ -107,13 +115,22 @@ __constant static const Pair eighths[] = {
     {0x1.700a7c5784634p-1, -0x1.8c34d25aadef6p-56},
     {0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55}};
 
-// x >= 0 and no NaN.
-INLINE Pair arc_tangent(double x) {
-  const bool inverted = x > 1.0;
-  const double t = inverted ? 1.0 / x : x;
-  const int i = (int)RINT(t * 8.0);
-  const double at = (double)i * 0.125;
-  const double u = (t - at) / FMA(t, at, 1.0), z = u * u;
+// Of an angle of which `small` and `large` are the sides, which says where it lies: from a right one
+// down or not, in the left half or not.
+INLINE double angle_of(double small, double large, bool steep, bool left) {
+  // Equal also where there is no quotient. Both sides are zero, or infinite.
+  if (large == 0.0 || large == (double)INFINITY) {
+    small = small == large && large > 0.0 ? 1.0 : 0.0;
+    large = 1.0;
+  }
+  // By a power of two, so that the larger one is about 1, as far as there is such a power.
+  const ulong exponent = AS(ulong, large) >> 52;
+  const double scale = AS(double, (0x7fe - (exponent < 0x7fd ? exponent : 0x7fd)) << 52);
+  const double s = small * scale, l = large * scale;
+  const float eighth = FMA((float)s * (1.0f / (float)l), 8.0f, 0x1.8p23f);
+  const uint i = AS(uint, eighth) & 15;
+  const double at = (double)(eighth - 0x1.8p23f) * 0.125;
+  const double u = FMA(-at, l, s) / FMA(at, s, l), z = u * u;
   double p = 1.0 / 17.0;
   p = FMA(p, z, -1.0 / 15.0);
   p = FMA(p, z, 1.0 / 13.0);
@@ -122,27 +139,61 @@ INLINE Pair arc_tangent(double x) {
   p = FMA(p, z, -1.0 / 7.0);
   p = FMA(p, z, 1.0 / 5.0);
   p = FMA(p, z, -1.0 / 3.0);
-  const Pair sum = sum_of(eighths[i], ordered_sum(u, u * z * p));
-  return inverted ? sum_of((Pair){PI2_HI, PI2_LO}, (Pair){-sum.hi, -sum.lo}) : sum;
+  const double high = eighths[i].hi, rest = FMA(u * z, p, eighths[i].lo) + u;
+  const bool turned = steep != left;
+  const double from = steep ? PI2_HI : left ? PI_HI : 0.0;
+  const double from_rest = steep ? PI2_LO : left ? PI_LO : 0.0;
+  return (from + (turned ? -high : high)) + (from_rest + (turned ? -rest : rest));
 }
 double __weft_own_atan_double(double x) {
-  if (x != x) return x;
-  const Pair y = arc_tangent(ABS(x));
-  return COPYSIGN(y.hi + y.lo, x);
+  const double a = ABS(x);
+  const bool steep = a > 1.0;
+  const double y = angle_of(steep ? 1.0 : a, steep ? a : 1.0, steep, false);
+  return x != x ? x : COPYSIGN(y, x);
 }
 double __weft_own_atan2_double(double y, double x) {
-  if (x != x || y != y) return x + y;
   const double a = ABS(x), b = ABS(y);
-  const bool left = AS(long, x) < 0;
-  const double diagonal = left ? 3.0 * (PI2_HI * 0.5) : PI2_HI * 0.5;
-  if (a == (double)INFINITY && b == a) return COPYSIGN(diagonal, y);
-  Pair angle = b == 0.0 ? (Pair){0.0, 0.0} : arc_tangent(b / a);
-  if (left) angle = sum_of((Pair){PI_HI, PI_LO}, (Pair){-angle.hi, -angle.lo});
-  return COPYSIGN(angle.hi + angle.lo, y);
+  const bool steep = b > a;
+  const double angle = angle_of(steep ? a : b, steep ? b : a, steep, AS(long, x) < 0);
+  return x != x || y != y ? x + y : COPYSIGN(angle, y);
+}
+
+// (asin(v) - v) / v^3 for z = v^2 up to 1/4.
+INLINE double arc_sine_tail(double z) {
+  double p = FMA(0x1.d72b2bc8155f8p-6, z, -0x1.e6aaa8a0a04ccp-7);
+  p = FMA(p, z, 0x1.1d189408314eep-6);
+  p = FMA(p, z, 0x1.65a9c4dfcf8b2p-8);
+  p = FMA(p, z, 0x1.52420b04b37bep-7);
+  p = FMA(p, z, 0x1.782651caa6547p-7);
+  p = FMA(p, z, 0x1.c9cf07674736ap-7);
+  p = FMA(p, z, 0x1.1c4d35cf95421p-6);
+  p = FMA(p, z, 0x1.6e8bb1c8209a2p-6);
+  p = FMA(p, z, 0x1.f1c71c1db0623p-6);
+  p = FMA(p, z, 0x1.6db6db6e31f13p-5);
+  p = FMA(p, z, 0x1.3333333332ecap-4);
+  return FMA(p, z, 0x1.5555555555556p-3);
+}
+// Near 1 it is the arc sine of a root that is doubled and taken from a right angle.
+typedef struct {
+  bool large;
+  double root, rest;  // the sum is the arc sine of |x| or of the root
+} ArcSine;
+INLINE ArcSine arc_sine(double x) {
+  const double a = ABS(x);
+  const bool large = a > 0.5;
+  const double z = large ? FMA(a, -0.5, 0.5) : a * a, v = large ? SQRT(z) : a;
+  return (ArcSine){large, v, v * z * arc_sine_tail(z)};
 }
 double __weft_own_asin_double(double x) {
-  return __weft_own_atan2_double(x, SQRT(FMA(-x, x, 1.0)));
+  const ArcSine v = arc_sine(x);
+  const double near_one = FMA(-2.0, v.root, PI2_HI) + FMA(-2.0, v.rest, PI2_LO);
+  return COPYSIGN(v.large ? near_one : v.root + v.rest, x);
 }
 double __weft_own_acos_double(double x) {
-  return 2.0 * __weft_own_atan2_double(SQRT(1.0 - x), SQRT(1.0 + x));
+  const ArcSine v = arc_sine(x);
+  const double from = x < 0.0 ? -1.0 : 1.0;
+  const double middle = FMA(-from, v.root, PI2_HI) + FMA(-from, v.rest, PI2_LO);
+  const double left = FMA(-2.0, v.root, PI_HI) + FMA(-2.0, v.rest, PI_LO);
+  const double right = 2.0 * (v.root + v.rest), near_one = x < 0.0 ? left : right;
+  return v.large ? near_one : middle;
 }
