@@ -97,7 +97,7 @@ class Command : public Event, protected port::Operation {
   // Has it failed before anything of its work began, although it was submitted?
   virtual bool neverBegan() const { return false; }
   // Somebody looks at when the device began and ended it.
-  virtual bool isMeasured() const { return queue() && queue()->profiling(); }
+  virtual bool isMeasured() const { return event_wanted_ && queue() && queue()->profiling(); }
   // Operations of other streams are going to run behind this very one: as behind transfers, and
   // what other commands are made of.
   virtual bool isAwaited() const { return !queue(); }

@@ -75,6 +75,21 @@ TEST_F(QueueTest, TimeThatADeviceIsBusyCountsOnce) {
   EXPECT_EQ(statistics(platform.context(), platform.device(0)).commands, 8u);
 }
 
+// A device's own times cost it more than a small kernel.
+TEST_F(QueueTest, TimesAreTakenWhereAnEventCanTellThem) {
+  const auto timed = platform.queue(0, CL_QUEUE_PROFILING_ENABLE);
+  WaitList without_event;
+  without_event.event_wanted = false;
+  fill(*timed, without_event);
+  fill(*timed);
+  fill(*in_order);
+  fake.finishAll();
+  ASSERT_EQ(fake.log().size(), 3u);
+  int count = 0;
+  for (const FakeRecord& record : fake.log()) count += record.timed;
+  EXPECT_EQ(count, 1);
+}
+
 TEST_F(QueueTest, MarkerWaitsForAllBeforeItAndHoldsUpNothing) {
   const auto before = fill(*out_of_order);
   const auto marker = enqueueMarker(*out_of_order, {});

@@ -261,6 +261,7 @@ void FakeDevice::runTaken(std::unique_lock<std::mutex>& lock, Entry& entry,
   port::Operation& operation = *entry.operation;
   if (!std::exchange(entry.started, true)) operation.started(entry.start);
   FakeRecord& record = entry.record;
+  record.timed = operation.timed;
   record.stream = entry.stream;
   record.status = lost ? lost_status : status != 0 ? status : execute(operation, record);
   if (record.status != 0) ++failures_;

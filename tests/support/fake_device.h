@@ -91,6 +91,7 @@ struct FakeRecord {
   port::MemorySpace from = port::host_space;  // copies
   port::MemorySpace to = port::host_space;    // copies, fills and prefetches
   port::OperationStatus status = 0;
+  bool timed = false;  // was asked to be
 };
 
 inline constexpr uint32_t any_stream = ~0u;
