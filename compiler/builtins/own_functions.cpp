@@ -1,8 +1,9 @@
 // Functions of OpenCL C as calls of the library's own: "_Z21work_group_reduce_addi" is
 // "_Z32__weft_own_work_group_reduce_addi". Those of groups are for devices that run a group's
-// work-items side by side (cl/own_work_group.cl, cl/own_sub_group.cl), and for CPUs where the lanes
-// of a sub-group are a vector; those of math for GPUs and, where they are faster, for CPUs. The
-// request about device queues has a form for GPUs, too (cl/own_device_queue.cl).
+// work-items side by side (cl/own_work_group.cl, cl/own_async_copy.cl, cl/own_sub_group.cl), those of
+// sub-groups also for CPUs where the lanes of a sub-group are a vector; those of math for GPUs and,
+// where they are faster, for CPUs. The request about device queues has a form for GPUs, too
+// (cl/own_device_queue.cl).
 #include "compiler/builtins/own_functions.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -21,7 +22,7 @@ constexpr llvm::StringLiteral choice_prefix = "__weft_either.";
 enum Kind : unsigned { sub_group = 1, work_group = 2, math = 4 };
 
 Kind kindOf(llvm::StringRef name) {
-  if (name.starts_with("work_group_")) return work_group;
+  if (name.starts_with("work_group_") || name.starts_with("async_work_group_")) return work_group;
   const bool of_sub_group = name.starts_with("sub_group_") || name.starts_with("get_sub_group_") ||
                             name.starts_with("get_num_sub_groups");
   return of_sub_group ? sub_group : math;
