@@ -24,9 +24,9 @@ cl_mem bufferOf(const PixelImage& image) {
 constexpr InfoRow<PixelImage> rows[] = {
     {CL_IMAGE_FORMAT, [](PixelImage& i) { return i.format().descriptor(); }},
     {CL_IMAGE_ELEMENT_SIZE, [](PixelImage& i) { return i.pixelBytes(); }},
-    {CL_IMAGE_ROW_PITCH, [](PixelImage& i) { return i.shape().row_pitch; }},
+    {CL_IMAGE_ROW_PITCH, [](PixelImage& i) { return i.toldShape().row_pitch; }},
     {CL_IMAGE_SLICE_PITCH,
-     [](PixelImage& i) { return hasSlices(i) ? i.shape().slice_pitch : size_t{0}; }},
+     [](PixelImage& i) { return hasSlices(i) ? i.toldShape().slice_pitch : size_t{0}; }},
     {CL_IMAGE_WIDTH, [](PixelImage& i) { return i.shape().width; }},
     {CL_IMAGE_HEIGHT,
      [](PixelImage& i) { return hasHeight(i.shape()) ? i.shape().height : size_t{0}; }},

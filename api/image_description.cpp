@@ -155,10 +155,11 @@ ImageShape shapeOnImage(const PixelImage& parent, const ImageFormat& format,
       desc.image_type == CL_MEM_OBJECT_IMAGE2D && parent.type() == CL_MEM_OBJECT_IMAGE2D,
       "only 2D images are made from 2D images");
   const ImageShape& shape = parent.shape();
-  requireView(desc.image_width == shape.width && desc.image_height == shape.height &&
-                  (desc.image_row_pitch == 0 || desc.image_row_pitch == shape.row_pitch) &&
-                  desc.num_mip_levels <= 1 && shape.levels == 1 && desc.num_samples == 0,
-              "the image has another shape");
+  requireView(
+      desc.image_width == shape.width && desc.image_height == shape.height &&
+          (desc.image_row_pitch == 0 || desc.image_row_pitch == parent.toldShape().row_pitch) &&
+          desc.num_mip_levels <= 1 && shape.levels == 1 && desc.num_samples == 0,
+      "the image has another shape");
   requireView(format.type == parent.format().type &&
                   compatible(format.order->order, parent.format().order->order),
               "the image's format is not compatible");

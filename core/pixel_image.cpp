@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/context.h"
+#include "core/device.h"
+#include "core/ports/native_images.h"
+
 namespace weft {
 namespace {
 
@@ -20,6 +24,33 @@ port::ImageDescriptor describe(const ImageFormat& format, const ImageShape& shap
   descriptor.pixel_bytes = format.pixel_bytes;
   descriptor.levels = static_cast<uint16_t>(shape.levels);
   return descriptor;
+}
+
+// What all devices that read images by themselves want of rows.
+size_t rowAlignment(const Context& context) {
+  size_t alignment = 1;
+  for (const Ref<Device>& device : context.devices()) {
+    const port::Target& target = device->port().target();
+    alignment = std::max(alignment, port::nativeRowAlignment(target));
+    if (target.kind == port::TargetKind::spirv) return 1;  // it wants none of what lies between
+  }
+  return alignment;
+}
+
+ImageShape layOut(const Context& context, cl_mem_flags flags, const ImageFormat& format,
+                  const ImageShape& told) {
+  const bool has_rows = told.height * told.slices() > 1;
+  if (flags & CL_MEM_USE_HOST_PTR || told.levels > 1 || !has_rows) return told;
+  const size_t alignment = rowAlignment(context), row = told.width * format.pixel_bytes;
+  if (alignment == 1 || alignment % format.pixel_bytes != 0) return told;
+  ImageShape shape = told;
+  shape.row_pitch = (row + alignment - 1) / alignment * alignment;
+  shape.slice_pitch = shape.row_pitch * shape.height;
+  return shape;
+}
+
+const ImageShape& toldOf(const MemObject& parent, const ImageShape& shape) {
+  return isImageType(parent.type()) ? static_cast<const PixelImage&>(parent).toldShape() : shape;
 }
 
 }  // namespace
@@ -66,11 +97,18 @@ bool ImageShape::fits(const port::ImageLimits& limits) const {
 }
 
 PixelImage::PixelImage(Ref<Context> context, cl_mem_flags flags, const ImageFormat& format,
-                       const ImageShape& shape, const void* host_ptr,
+                       const ImageShape& told, const void* host_ptr,
+                       std::vector<cl_mem_properties> properties)
+    : PixelImage(layOut(*context, flags, format, told), context, flags, format, told, host_ptr,
+                 std::move(properties)) {}
+
+PixelImage::PixelImage(const ImageShape& shape, Ref<Context> context, cl_mem_flags flags,
+                       const ImageFormat& format, const ImageShape& told, const void* host_ptr,
                        std::vector<cl_mem_properties> properties)
     : MemObject(std::move(context), shape.type, flags, shape.bytes(), const_cast<void*>(host_ptr),
                 std::move(properties)),
       format_(&format),
+      told_(told),
       shape_(shape),
       descriptor_(describe(format, shape)) {
   if (flags & CL_MEM_COPY_HOST_PTR)
@@ -81,8 +119,9 @@ PixelImage::PixelImage(Ref<Context> context, cl_mem_flags flags, const ImageForm
 
 PixelImage::PixelImage(Ref<MemObject> parent, cl_mem_flags flags, const ImageFormat& format,
                        const ImageShape& shape, std::vector<cl_mem_properties> properties)
-    : MemObject(std::move(parent), shape.type, flags, 0, shape.bytes(), std::move(properties)),
+    : MemObject(parent, shape.type, flags, 0, shape.bytes(), std::move(properties)),
       format_(&format),
+      told_(toldOf(*parent, shape)),
       shape_(shape),
       descriptor_(describe(format, shape)) {}
 
@@ -92,8 +131,9 @@ void PixelImage::copyFromHost(const void* host_ptr) {
   const auto* const from = static_cast<const std::byte*>(host_ptr);
   for (size_t slice = 0; slice < shape_.slices(); ++slice)
     for (size_t row = 0; row < shape_.height; ++row) {
-      const size_t at = slice * shape_.slice_pitch + row * shape_.row_pitch;
-      std::memcpy(to + at, from + at, shape_.width * pixelBytes());
+      std::memcpy(to + slice * shape_.slice_pitch + row * shape_.row_pitch,
+                  from + slice * told_.slice_pitch + row * told_.row_pitch,
+                  shape_.width * pixelBytes());
     }
 }
 

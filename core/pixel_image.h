@@ -12,7 +12,7 @@ namespace weft {
 // As many as the encoding of samplers can tell apart (core/ports/launch.h).
 inline constexpr uint32_t most_image_levels = 16;
 
-// How an image's pixels lie in its bytes: the same on every device and in the application's memory.
+// How an image's pixels lie in bytes.
 struct ImageShape {
   cl_mem_object_type type = CL_MEM_OBJECT_IMAGE2D;
   // 1 where the type has no such dimension.
@@ -48,26 +48,32 @@ struct ImageShape {
 
 class PixelImage final : public MemObject {
  public:
-  // Arguments are checked by api/. The application's pixels at `host_ptr` lie as `shape` says;
+  // Arguments are checked by api/. The application's pixels at `host_ptr` lie as `told` says;
   // CL_MEM_COPY_HOST_PTR copies before returning. Throws CL_MEM_OBJECT_ALLOCATION_FAILURE.
   PixelImage(Ref<Context> context, cl_mem_flags flags, const ImageFormat& format,
-             const ImageShape& shape, const void* host_ptr,
+             const ImageShape& told, const void* host_ptr,
              std::vector<cl_mem_properties> properties);
   // A view of a buffer or of another image: the same bytes from the parent's first on.
   PixelImage(Ref<MemObject> parent, cl_mem_flags flags, const ImageFormat& format,
              const ImageShape& shape, std::vector<cl_mem_properties> properties);
 
   const ImageFormat& format() const { return *format_; }
+  // The same on every device and in maps. Rows may be longer than those that the application was
+  // told, where its memory is not the image's and a device reads them faster then.
   const ImageShape& shape() const { return shape_; }
+  const ImageShape& toldShape() const { return told_; }
   size_t pixelBytes() const { return format_->pixel_bytes; }
   // What kernels get, without the address.
   const port::ImageDescriptor& descriptor() const { return descriptor_; }
 
  private:
+  PixelImage(const ImageShape& shape, Ref<Context> context, cl_mem_flags flags,
+             const ImageFormat& format, const ImageShape& told, const void* host_ptr,
+             std::vector<cl_mem_properties> properties);
   void copyFromHost(const void* host_ptr);
 
   const ImageFormat* format_;
-  ImageShape shape_;
+  ImageShape told_, shape_;
   port::ImageDescriptor descriptor_;
 };
 

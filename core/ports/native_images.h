@@ -17,6 +17,14 @@ inline constexpr const char* native_images_feature = "native_images";
 // No more of them in a kernel than this; it reads further ones in software.
 inline constexpr uint32_t most_native_images = 32, most_native_samplers = 16;
 
+// Rows that begin at multiples of so many bytes are read by NVIDIA's textures, for software GPUs
+// too. Intel's images are copies, which want none between the rows.
+inline size_t nativeRowAlignment(const Target& target) {
+  constexpr size_t of_textures = 32;
+  const bool has_images = target.features.find(native_images_feature) != std::string::npos;
+  return has_images && target.kind != TargetKind::spirv ? of_textures : 1;
+}
+
 inline void addFeature(std::string& features, std::string_view one) {
   if (!features.empty()) features += ',';
   features += one;
