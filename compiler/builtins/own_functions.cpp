@@ -1,8 +1,8 @@
 // Functions of OpenCL C as calls of the library's own: "_Z21work_group_reduce_addi" is
 // "_Z32__weft_own_work_group_reduce_addi". Those of groups are for devices that run a group's
-// work-items side by side (cl/own_work_group.cl, cl/own_async_copy.cl, cl/own_sub_group.cl), those of
-// sub-groups also for CPUs where the lanes of a sub-group are a vector; those of math for GPUs and,
-// where they are faster, for CPUs. The request about device queues has a form for GPUs, too
+// work-items side by side (cl/own_work_group.cl, cl/own_async_copy.cl, cl/own_sub_group.cl), those
+// of sub-groups also for CPUs where the lanes of a sub-group are a vector; those of math for GPUs
+// and, where they are faster, for CPUs. The request about device queues has a form for GPUs, too
 // (cl/own_device_queue.cl).
 #include "compiler/builtins/own_functions.h"
 
