@@ -30,17 +30,19 @@ constexpr unsigned most_tries = 3000;
 
 bool StreamCore::waitForFlights() noexcept {
   // A stream in use gets its next operation soon; waking this thread would cost its submitter more.
+  // The one that came may have been completed by others meanwhile.
   const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
-  while (queued_.load(std::memory_order_relaxed) == 0 && !stopping_ && hostNow() < give_up)
-    __builtin_ia32_pause();
-  {
+  for (bool empty = true; empty;) {
+    while (queued_.load(std::memory_order_relaxed) == 0 && !stopping_ && hostNow() < give_up)
+      __builtin_ia32_pause();
     auto locked = queue_.lock();
-    while (locked->flights.empty() && !locked->stop) {
+    while (locked->flights.empty() && !locked->stop && hostNow() >= give_up) {
       locked->sleeping = true;
       changed_.wait(locked.native());
       locked->sleeping = false;
     }
-    if (locked->flights.empty()) return false;
+    empty = locked->flights.empty();
+    if (empty && locked->stop) return false;
   }
   // And soon a flush, or an operation that has a mark.
   const port::Nanoseconds begin = hostNow(), close = begin + options_.spin_ns;
@@ -193,6 +195,7 @@ void StreamCore::awaitEnd(const Mark& mark) noexcept {
 
 // Nobody has made one yet. What the device may still be at must not end without.
 void StreamCore::markOpen(unsigned& tries) noexcept {
+  if (queued_.load(std::memory_order_acquire) == 0) return;  // completed by others
   {
     const std::unique_lock ordered(submitting_, std::try_to_lock);
     if (ordered) tries = closeAll(Tell::by_event) ? 0 : tries + 1;
