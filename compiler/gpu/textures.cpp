@@ -187,4 +187,11 @@ void defineTextureReads(llvm::Module& module, TextureUnit unit) {
       define(*function, read, unit);
 }
 
+void shareFormats(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    if (function.getName().contains("weft_load_any") ||
+        function.getName().contains("weft_store_any"))
+      function.addFnAttr(llvm::Attribute::NoInline);
+}
+
 }  // namespace weft::compiler

@@ -28,4 +28,8 @@ llvm::Error addTextureTwins(llvm::Module& module, std::vector<KernelInfo>& kerne
 enum class TextureUnit : uint8_t { nvidia, software };
 void defineTextureReads(llvm::Module& module, TextureUnit unit);
 
+// Has pixels of all but the usual formats read and written by functions that kernels call: each
+// time that is as much code as many a kernel, and read by textures they seldom are.
+void shareFormats(llvm::Module& module);
+
 }  // namespace weft::compiler

@@ -300,6 +300,7 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
   if (image.target.kind == port::TargetKind::nvptx) {
     keepSubnormalSums(*gpu.module);
     selectNativeMath(*gpu.module);
+    shareFormats(*gpu.module);
   }
   if (llvm::Error error = checkFunctions(*gpu.module)) return error;
   if (llvm::Error error = verify(*gpu.module)) return error;

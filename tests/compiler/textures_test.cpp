@@ -12,6 +12,7 @@ namespace weft {
 namespace {
 
 using test::contains;
+using test::count;
 
 class TextureTwins : public test::CompilerTest {
  protected:
@@ -165,6 +166,24 @@ TEST_F(TextureTwins, AreNotWhereTooMuchWouldBeInlined) {
   EXPECT_TRUE(hasTwin(5));
   EXPECT_FALSE(hasTwin(12));
   EXPECT_FALSE(hasTwin(40));
+}
+
+TEST_F(TextureTwins, FormatsThatAreRareAreFunctions) {
+  const std::string copy =
+      "kernel void NAME(read_only image2d_t a, write_only image2d_t b, sampler_t s) {\n"
+      "  const int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+      "  write_imagef(b, at, read_imagef(a, s, at)); }\n";
+  std::string both;
+  for (const std::string name : {"one", "two"}) {
+    std::string text = copy;
+    both += text.replace(text.find("NAME"), 4, name);
+  }
+  const auto result = compiler().build(textured(both));
+  ASSERT_TRUE(result.ok) << result.log;
+  const Image image = readImage(result.image).value_or(Image{});
+  const std::string text(reinterpret_cast<const char*>(image.payload.data()), image.payload.size());
+  EXPECT_EQ(count(text, ".func"), 2) << text;
+  EXPECT_GE(count(text, "weft_store_any"), 5) << "of two kernels and their twins";
 }
 
 }  // namespace

@@ -80,11 +80,8 @@ INLINE float4 fromSrgb(float4 colour, uint4 v) {
                   colour.w);
 }
 
-OVERLOAD float4 weft_load_float(Image image, Texel texel) {
-  const uint type = image->channel_type, order = image->channel_order, bytes = image->pixel_bytes;
-  if (order == CLK_RGBA && type == CLK_UNORM_INT8)
-    return parts_8(CAST_4(float, *(const __global unaligned_uchar4*)texel));
-  if (order == CLK_RGBA && type == CLK_FLOAT) return *(const __global unaligned_float4*)texel;
+// All formats. Long, so GPUs that need it seldom call it (compiler/gpu/native_images.h).
+OVERLOAD float4 weft_load_any(Texel texel, uint type, uint order, uint bytes) {
   float4 v = 0.0f;
   switch (type) {
     case CLK_SNORM_INT8: v = signedUnit(parts_7(CAST_4(float, as_int4(load_char(texel, bytes))))); break;
@@ -111,6 +108,13 @@ OVERLOAD float4 weft_load_float(Image image, Texel texel) {
   }
   if (isSrgb(order)) v = fromSrgb(v, load_uchar(texel, bytes));
   return as_float4(fromMemory(as_uint4(v), order, as_uint(1.0f)));
+}
+OVERLOAD float4 weft_load_float(Image image, Texel texel) {
+  const uint type = image->channel_type, order = image->channel_order;
+  if (order == CLK_RGBA && type == CLK_UNORM_INT8)
+    return parts_8(CAST_4(float, *(const __global unaligned_uchar4*)texel));
+  if (order == CLK_RGBA && type == CLK_FLOAT) return *(const __global unaligned_float4*)texel;
+  return weft_load_any(texel, type, order, image->pixel_bytes);
 }
 
 OVERLOAD uint4 weft_load_integer(Image image, Texel texel) {
@@ -153,16 +157,7 @@ INLINE uint toSrgb(float x) {
   return low;
 }
 
-OVERLOAD void weft_store_float(Image image, Texel texel, float4 colour) {
-  const uint type = image->channel_type, order = image->channel_order, bytes = image->pixel_bytes;
-  if (order == CLK_RGBA && type == CLK_FLOAT) {
-    *(__global unaligned_float4*)texel = colour;
-    return;
-  }
-  if (order == CLK_RGBA && type == CLK_UNORM_INT8) {
-    *(__global unaligned_uchar4*)texel = CAST_4(uchar, scaled(colour, 0.0f, 255.0f));
-    return;
-  }
+OVERLOAD void weft_store_any(Texel texel, uint type, uint order, uint bytes, float4 colour) {
   const float4 v = as_float4(toMemory(as_uint4(colour), order));
   uint4 u;
   switch (type) {
@@ -196,6 +191,15 @@ OVERLOAD void weft_store_float(Image image, Texel texel, float4 colour) {
     case CLK_FLOAT: store_uint(texel, bytes, as_uint4(v)); break;
     default: break;
   }
+}
+OVERLOAD void weft_store_float(Image image, Texel texel, float4 colour) {
+  const uint type = image->channel_type, order = image->channel_order;
+  if (order == CLK_RGBA && type == CLK_FLOAT)
+    *(__global unaligned_float4*)texel = colour;
+  else if (order == CLK_RGBA && type == CLK_UNORM_INT8)
+    *(__global unaligned_uchar4*)texel = CAST_4(uchar, scaled(colour, 0.0f, 255.0f));
+  else
+    weft_store_any(texel, type, order, image->pixel_bytes, colour);
 }
 
 INLINE int4 within(int4 v, int low, int high) {
