@@ -12,6 +12,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LoopLoadElimination.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopStrengthReduce.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
@@ -207,6 +208,7 @@ void addUnrolling(llvm::FunctionPassManager& manager) {
   manager.addPass(UnrollExchanges());
   cleanUp();
   manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  manager.addPass(llvm::LoopLoadEliminationPass());  // what one turn stores and the next one loads
   manager.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass()));
   manager.addPass(UnrollShortLoops());
 }
@@ -237,6 +239,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   analyses.builder.registerOptimizerLastEPCallback(
       [=](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
         llvm::FunctionPassManager per_function;
+        if (unrolls) per_function.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
         scalarise(per_function);
         manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
       });

@@ -48,6 +48,18 @@ TEST_F(GpuTest, ArraysInMemoryAreAccessedAsLocal) {
   EXPECT_FALSE(contains(text, "ld.f32") || contains(text, "st.f32")) << text;
 }
 
+// From one turn to the next, and among those that become one.
+TEST_F(GpuTest, WhatWasStoredIsNotLoadedAgain) {
+  const std::string text =
+      ptx("kernel void f(global int* a, int n) { int row[65];\n"
+          "  for (int j = 0; j <= n; ++j) row[j] = j;\n"
+          "  for (int i = 0; i < n; ++i)\n"
+          "    for (int j = 1; j <= n; ++j) row[j] = max(row[j], row[j - 1]) + a[i];\n"
+          "  a[0] = row[n]; }\n");
+  EXPECT_GT(count(text, "ld.local"), 4) << text;
+  EXPECT_LE(count(text, "ld.local"), count(text, "st.local")) << text;
+}
+
 // But not those of too many turns, nor what would not become registers.
 TEST_F(GpuTest, LongLoopsStay) {
   const std::string text =
