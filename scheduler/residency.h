@@ -230,7 +230,7 @@ class Resolver {
   bool isConvenient(State::Tickets& tickets);
   bool waitForConflicts();
   std::vector<Ref<Command>> submittedBefore() const;
-  void keepInStream(std::span<const Ref<Command>> before);
+  void keepInStream(std::span<const Ref<Command>> before, bool is_first);
   void runBehindConflicts();
   // False when there are none.
   bool waitForAll(std::vector<Event*>& events);

@@ -92,6 +92,7 @@ Resolver::Admission Resolver::admit() {
   Claim& claim = command_.resolution_->claim;
   claim.admitted = true;
   const std::vector<Ref<Command>> before = submittedBefore();
+  const bool is_first = command_.in_queue_stream_ && !command_.hasPredecessors();
   runBehindConflicts();
   const AccessList& accesses = command_.resolution_->accesses;
   for (const Access& access : accesses) {
@@ -99,7 +100,7 @@ Resolver::Admission Resolver::admit() {
     Residency::of(*access.object).replaceReaders(access.begin, access.end, claim);
     if (access.reads) plan(access);
   }
-  keepInStream(before);
+  keepInStream(before, is_first);
   for (const Access& access : accesses)
     if (!command_.prefetchesFor() && Residency::of(*access.object).overLimit())
       gather(*access.object);
@@ -354,12 +355,19 @@ std::vector<Ref<Command>> Resolver::submittedBefore() const {
 }
 
 // Little moves between the command and what that runs behind, rather than beside it: the device
-// takes longer to wait for another of its streams than for the bytes.
-void Resolver::keepInStream(std::span<const Ref<Command>> before) {
+// takes longer to wait for another of its streams than for the bytes. So where the command runs
+// behind nothing (`is_first`) it moves in the command's own stream.
+void Resolver::keepInStream(std::span<const Ref<Command>> before, bool is_first) {
   constexpr size_t most_bytes = size_t{64} << 10;
   Ref<Command> last;
   for (TransferCommand* transfer : transfers_) {
-    if (transfer->bytes() > most_bytes || transfer->stream_ != command_.stream_) continue;
+    if (transfer->bytes() > most_bytes) continue;
+    if (is_first && transfer->device_ == command_.device_) {
+      transfer->stream_ = command_.stream_;
+      transfer->joinQueue(*command_.queue());
+      continue;
+    }
+    if (transfer->stream_ != command_.stream_) continue;
     if (last)
       transfer->goBehind(*last, false);
     else

@@ -18,6 +18,8 @@ class TransferCommand final : public Command {
   void after(TransferCommand& first) { runBehind(first); }
   // Behind who makes the bytes that it moves; it fails with them.
   using Command::runBehind;
+  // It runs in a stream of that queue's, in which who waits for it follows.
+  void joinQueue(Queue& queue) { queue_of_stream_ = Ref<Queue>(&queue); }
   void launch() noexcept { releaseGuard(); }
 
   port::MemorySpace source() const { return source_; }
@@ -29,9 +31,13 @@ class TransferCommand final : public Command {
   bool isDeviceWork() const override { return true; }
   void prepare() override;
   bool isMeasured() const override;
+  bool isAwaited() const override { return !queue_of_stream_; }
   void enter() noexcept override;
   void settle(cl_int status) noexcept override;
-  void finalize(cl_int) noexcept override { object_ = nullptr; }
+  void finalize(cl_int) noexcept override {
+    object_ = nullptr;
+    queue_of_stream_ = nullptr;
+  }
   std::string what() const override;
   std::string traceName() const override { return "transfer"; }
   void describe(profiling::trace::CommandRecord& record) const noexcept override;
@@ -39,6 +45,7 @@ class TransferCommand final : public Command {
   void measure() noexcept;
 
   Ref<MemObject> object_;
+  Ref<Queue> queue_of_stream_;  // not the device's own for transfers
   size_t begin_;
   size_t end_;
   port::MemorySpace source_;
