@@ -91,8 +91,11 @@ bool StreamCore::spin(const Mark& mark) noexcept {
   port::Nanoseconds now = begin, asked = begin;
   bool busy = false;
   do {
-    busy = somebodySubmits(now) || somebodyPolls(now);
-    if (now >= asked + (busy ? busy_query_interval : query_interval)) {
+    const bool assisted = now < assisted_until_.load(std::memory_order_relaxed);
+    busy = assisted || somebodySubmits(now) || somebodyPolls(now);
+    if (assisted) {  // who looks at the word itself, and is to have it for itself
+      if (marks_.load(std::memory_order_relaxed) == 0) return true;
+    } else if (now >= asked + (busy ? busy_query_interval : query_interval)) {
       if (completeOldest(Ask::always)) return true;
       asked = now;
     } else if (reached(mark, Ask::no) != not_ready) {
