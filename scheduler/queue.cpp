@@ -111,6 +111,10 @@ Ref<Queue> Queue::inner() {
 // Without a lock: what comes of it may ask for a stream.
 void Queue::flush() {
   stream_->flush();
+  flushMembers();
+}
+
+void Queue::flushMembers() {
   for (const LazyStream& entry : member_streams_)
     if (port::Stream* const made = entry.made()) made->flush();
 }
@@ -133,8 +137,9 @@ void Queue::pollMembers() noexcept {
   }
 }
 
+// Its own stream flushes who waits: in a way that costs less where that is all there is to do.
 void Queue::finish() {
-  flush();
+  flushMembers();
   if (outOfOrder()) {
     enqueueMarker(*this, {})->wait(Event::Scope::whole_queue);
     return;

@@ -81,6 +81,7 @@ class Queue final : public HandleObject<_cl_command_queue> {
   void poll() noexcept;
   void leave() noexcept;
   // The same on the members of its device alone: what it is made of runs in other streams, too.
+  void flushMembers();
   void pollMembers() noexcept;
   // Blocks until everything enqueued before the call has completed.
   void finish();
