@@ -19,9 +19,10 @@ namespace {
 constexpr size_t longest_body = 64;  // instructions
 constexpr unsigned turns = 4;
 
-// Of a loop's turns together, in instructions.
+// Of a loop's turns together, in instructions that remain, and in such as are copied at first.
 constexpr size_t most_unrolled = 1000;
 constexpr size_t most_of_arrays = 6000;
+constexpr size_t most_copied = 20000;
 
 size_t lengthOf(const llvm::Loop& loop) {
   size_t instructions = 0;
@@ -39,10 +40,12 @@ class Numbers {
   bool contain(const llvm::Value& value) {
     if (llvm::isa<llvm::Constant, llvm::AllocaInst>(value)) return true;
     const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
-    if (!instruction || (loop_ && !loop_->contains(instruction))) return false;
+    if (!instruction || (loop_ && !loop_->contains(instruction)) || depth_ == deepest) return false;
     const auto [place, is_new] = known_.try_emplace(instruction, false);
     if (!is_new) return place->second;
+    ++depth_;
     const bool known = follows(*instruction);
+    --depth_;
     known_[instruction] = known;
     return known;
   }
@@ -98,9 +101,12 @@ class Numbers {
     return table && table->isConstant() && table->hasDefinitiveInitializer();
   }
 
+  static constexpr unsigned deepest = 200;  // of calls; nobody counts that far
+
   llvm::LoopStandardAnalysisResults& analyses_;
   const llvm::Loop* const loop_;
   llvm::DenseMap<const llvm::Instruction*, bool> known_;
+  unsigned depth_ = 0;
 };
 
 // A loop whose turns may be laid out one behind the other.
@@ -211,9 +217,8 @@ void ask(llvm::Loop& loop) {
 
 llvm::PreservedAnalyses UnrollShortLoops::run(llvm::Function& function,
                                               llvm::FunctionAnalysisManager& analyses) {
-  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
     if (loop->isInnermost() && lengthOf(*loop) <= longest_body && !isSpokenFor(*loop)) ask(*loop);
-  }
   return llvm::PreservedAnalyses::all();
 }
 
@@ -245,7 +250,9 @@ llvm::PreservedAnalyses UnrollKnownLoops::run(llvm::Loop& loop, llvm::LoopAnalys
   if (where_ == Where::kernels && function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
     return llvm::PreservedAnalyses::all();
   const unsigned count = standard.SE.getSmallConstantTripCount(&loop);
-  if (count == 0 || isSpokenFor(loop)) return llvm::PreservedAnalyses::all();
+  if (count == 0 || count > most_copied || lengthOf(loop) * count > most_copied ||
+      isSpokenFor(loop))
+    return llvm::PreservedAnalyses::all();
   Turns laid_out(loop, standard);
   const size_t size = laid_out.size() * count;
   if (size <= most_unrolled || (size <= most_of_arrays && laid_out.goesThroughArrays()))
