@@ -34,10 +34,7 @@ class TransferCommand final : public Command {
   bool isAwaited() const override { return !queue_of_stream_; }
   void enter() noexcept override;
   void settle(cl_int status) noexcept override;
-  void finalize(cl_int) noexcept override {
-    object_ = nullptr;
-    queue_of_stream_ = nullptr;
-  }
+  void finalize(cl_int) noexcept override { object_ = nullptr; }
   std::string what() const override;
   std::string traceName() const override { return "transfer"; }
   void describe(profiling::trace::CommandRecord& record) const noexcept override;
@@ -45,7 +42,9 @@ class TransferCommand final : public Command {
   void measure() noexcept;
 
   Ref<MemObject> object_;
-  Ref<Queue> queue_of_stream_;  // not the device's own for transfers
+  // Not the device's own for transfers. Who runs behind this one asks that stream about it, ended
+  // or not.
+  Ref<Queue> queue_of_stream_;
   size_t begin_;
   size_t end_;
   port::MemorySpace source_;
