@@ -68,13 +68,9 @@ float __weft_own_cosh_float(float x) {
   return FMA(0.25f, 1.0f / e, e);
 }
 float __weft_own_tanh_float(float x) {
-  const float a = ABS(x), z = x * x;
-  float p = FMA(-0x1.575d44p-8f, z, 0x1.4cbce2p-6f);
-  p = FMA(p, z, -0x1.b7aad8p-5f);
-  p = FMA(p, z, 0x1.110584p-3f);
-  p = FMA(p, z, -0x1.55554p-2f);
+  const float a = ABS(x), near = small_tanh(a);
   const float e = half_exponential(clamped(2.0f * a, 0.0f, 20.0f));
-  const float near = FMA(p, z * a, a), far = 1.0f - 1.0f / (e + 0.5f);
+  const float far = 1.0f - 1.0f / (e + 0.5f);
   return COPYSIGN(a < 0.55f ? near : far, x);
 }
 // From here on asinh and acosh are log(2x) to the last bit.

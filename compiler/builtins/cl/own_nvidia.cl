@@ -10,13 +10,9 @@ float __weft_machine_rcp(float x);
 double __weft_machine_rsqrt(double x);  // of some 20 bits, and infinite for subnormal numbers
 
 float __weft_nvidia_tanh_float(float x) {
-  const float a = ABS(x), z = x * x;
-  float p = FMA(-0x1.575d44p-8f, z, 0x1.4cbce2p-6f);
-  p = FMA(p, z, -0x1.b7aad8p-5f);
-  p = FMA(p, z, 0x1.110584p-3f);
-  p = FMA(p, z, -0x1.55554p-2f);
+  const float a = ABS(x), near = small_tanh(a);
   const float e = __weft_machine_exp2(a * (2.0f * LOG2E_HI));
-  const float near = FMA(p, z * a, a), far = FMA(-2.0f, __weft_machine_rcp(1.0f + e), 1.0f);
+  const float far = FMA(-2.0f, __weft_machine_rcp(1.0f + e), 1.0f);
   return COPYSIGN(a < 0.55f ? near : far, x);
 }
 
