@@ -187,6 +187,23 @@ TEST_F(GpuTest, DotProductsCopiesAndFloatAtomics) {
   EXPECT_TRUE(contains(text, ".cas.b32")) << text;
 }
 
+// All work-items copy, each a group's size on: the first alone would have no use for the size.
+TEST_F(GpuTest, AsynchronousCopiesAreEveryWorkItems) {
+  for (const std::string copy :
+       {"async_work_group_copy(l, o, n, 0)", "async_work_group_strided_copy(l, o, n, 3, 0)",
+        "async_work_group_copy(o, l, n, 0)"}) {
+    const std::string text =
+        ptx("kernel void f(global int* o, local int* l, int n) {\n"
+            "  event_t e = " +
+            copy + "; wait_group_events(1, &e); }");
+    EXPECT_TRUE(contains(text, "%ntid.z")) << text;
+    EXPECT_EQ(count(text, "bar.sync"), 1) << text;
+  }
+  const std::string fence =
+      ptx("kernel void f() { async_work_group_copy_fence(CLK_LOCAL_MEM_FENCE); }", "-cl-std=CL3.0");
+  EXPECT_EQ(count(fence, "bar.sync"), 1) << fence;
+}
+
 // The instruction for global memory takes subnormal numbers for zero, so small ones are exchanged.
 TEST_F(GpuTest, SmallFloatsAreAddedByExchanging) {
   const auto adding = [&](const char* value) {

@@ -30,6 +30,13 @@ inline cl_image_desc describe(cl_mem_object_type type, size_t width, size_t heig
   return desc;
 }
 
+// Of rows with so many bytes of pixels. Where a device of the context has textures, they begin at
+// multiples of 32.
+inline bool isRowPitch(size_t pitch, size_t bytes) {
+  constexpr size_t alignment = 32;
+  return pitch == bytes || pitch == (bytes + alignment - 1) / alignment * alignment;
+}
+
 class ImageTest : public CommandTest {
  protected:
   static constexpr size_t width = 8, height = 5;

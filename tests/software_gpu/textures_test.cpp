@@ -170,6 +170,50 @@ TEST_F(Textures, AreOfImagesInRowsAsTheDeviceTakesThem) {
   EXPECT_EQ(textured("sample", image(describe(CL_MEM_OBJECT_IMAGE2D, 17, 1)), nearest), 1);
 }
 
+// Neither in its memory nor in its buffers.
+TEST_F(Textures, AreNotMadeOfOddRowsThatTheApplicationLaidOut) {
+  std::vector<float> pixels(17 * height, 3.0f);
+  cl_image_desc desc = plane(17);
+  cl_int code = 1;
+  const OwnedMem used(
+      cl.clCreateImage(context, CL_MEM_USE_HOST_PTR, &r32f, &desc, pixels.data(), &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(textured("sample", used, nearest), 0);
+}
+
+// Longer rows are nobody's business but who maps the image.
+TEST_F(Textures, RowsOfOddWidthHoldWhatTheApplicationGave) {
+  constexpr size_t columns = 17, given = 20;  // floats
+  std::vector<float> pixels(given * height);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i);
+  cl_image_desc desc = plane(columns);
+  desc.image_row_pitch = given * sizeof(float);
+  const OwnedMem odd(
+      cl.clCreateImage(context, CL_MEM_COPY_HOST_PTR, &r32f, &desc, pixels.data(), nullptr));
+  ASSERT_TRUE(cl_mem(odd));
+  size_t told = 0, mapped = 0;
+  EXPECT_EQ(cl.clGetImageInfo(odd, CL_IMAGE_ROW_PITCH, sizeof told, &told, nullptr), CL_SUCCESS);
+  EXPECT_EQ(told, given * sizeof(float));
+  EXPECT_EQ(textured("sample", odd, nearest), 1);
+  const size_t zero[] = {0, 0, 0}, all[] = {columns, height, 1};
+  std::vector<float> read(columns * height);
+  EXPECT_EQ(cl.clEnqueueReadImage(queues[0], odd, CL_TRUE, zero, all, 0, 0, read.data(), 0, nullptr,
+                                  nullptr),
+            CL_SUCCESS);
+  const auto* const map = static_cast<const char*>(
+      cl.clEnqueueMapImage(queues[0], odd, CL_TRUE, CL_MAP_READ, zero, all, &mapped, nullptr, 0,
+                           nullptr, nullptr, nullptr));
+  ASSERT_NE(map, nullptr);
+  EXPECT_EQ(mapped, 96u);
+  for (size_t y = 0; y < height; ++y)
+    for (size_t x = 0; x < columns; ++x) {
+      EXPECT_EQ(read[y * columns + x], pixels[y * given + x]);
+      EXPECT_EQ(reinterpret_cast<const float*>(map + y * mapped)[x], pixels[y * given + x]);
+    }
+  EXPECT_EQ(cl.clEnqueueUnmapMemObject(queues[0], odd, const_cast<char*>(map), 0, nullptr, nullptr),
+            CL_SUCCESS);
+}
+
 TEST_F(Textures, AreOfFormatsThatTheDeviceHas) {
   for (const cl_image_format format : {cl_image_format{CL_RGBA, CL_UNORM_INT8},
                                        {CL_BGRA, CL_UNORM_INT8},
