@@ -80,7 +80,7 @@ INLINE float4 fromSrgb(float4 colour, uint4 v) {
                   colour.w);
 }
 
-// All formats. Long, so GPUs that need it seldom call it (compiler/gpu/native_images.h).
+// All formats. Long, so GPUs that need it seldom call it (shareFormats in compiler/gpu/textures.h).
 OVERLOAD float4 weft_load_any(Texel texel, uint type, uint order, uint bytes) {
   float4 v = 0.0f;
   switch (type) {
