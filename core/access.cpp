@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 // What a code's fields mean; all else about it is the evaluation's.
-enum class Operands : uint8_t { none, argument, dimension, two, one, statement, comparison };
+enum class Operands : uint8_t { none, argument, dimension, two, one, turns, statement, comparison };
 
 struct CodeRow {
   Operands operands;
@@ -42,10 +42,13 @@ constexpr CodeRow rows[] = {
     {Operands::two, true},         // divide_signed
     {Operands::two, true},         // remainder
     {Operands::two, true},         // remainder_signed
+    {Operands::two, true},         // bit_and
     {Operands::two, true},         // either
     {Operands::two, true},         // between
     {Operands::one, true},         // zero_extend
     {Operands::one, true},         // sign_extend
+    {Operands::turns, true},       // turns
+    {Operands::turns, true},       // turns_signed
     {Operands::statement, true},   // iterations
     {Operands::comparison, false}  // guard
 };
@@ -61,7 +64,7 @@ bool stepIsValid(const AccessRecord& record, size_t index,
   const CodeRow& row = rows[static_cast<size_t>(step.code)];
   if (step.width < 1 || step.width > 64 || step.variable >= access_variables) return false;
   if (row.variable && step.variable < first_free_access_variable) return false;
-  const auto earlier = [&](uint16_t other) {
+  const auto earlier = [&](uint64_t other) {
     return other < index && isValue(record.steps[other]);
   };
   switch (row.operands) {
@@ -75,8 +78,11 @@ bool stepIsValid(const AccessRecord& record, size_t index,
       return earlier(step.a) && earlier(step.b);
     case Operands::one:
       return earlier(step.a);
+    case Operands::turns:
+      return earlier(step.a) && earlier(step.b) && earlier(static_cast<uint64_t>(step.value));
     case Operands::statement:
-      return earlier(step.a) && step.value >= 0 && step.value <= 1;
+      return earlier(step.a) && step.value >= 0 && step.value <= 1 &&
+             step.b <= static_cast<uint16_t>(AccessIterations::guarded);
     case Operands::comparison:
       return earlier(step.a) && earlier(step.b) && step.value >= 0 &&
              step.value <= static_cast<int64_t>(AccessComparison::not_equal);

@@ -47,14 +47,19 @@ enum class AccessCode : uint8_t {
   divide_signed,
   remainder,  // unsigned
   remainder_signed,
+  bit_and,
   either,   // one of the two
   between,  // anything from one to the other
 
   zero_extend,  // step `a` of `width` bits
   sign_extend,
+  // How often a counter that begins as step `a` and grows by step `b` each time is found to be at
+  // most what step `value` is, before it is more for the first time; a number.
+  turns,  // unsigned
+  turns_signed,
   // Statements, without a value of their own:
-  iterations,  // `variable` counts from 0 to less than step `a`, unsigned, plus `value`; `b`:
-               // exactly
+  iterations,  // `variable` counts from 0 to less than step `a`, unsigned, plus `value`; `b`: an
+               // AccessIterations
   // The access happens only where steps `a` and `b` compare as `value`, an AccessComparison, says.
   // With a variable: that follows from the iterations, where they are exact.
   guard,
@@ -67,6 +72,13 @@ enum class AccessComparison : uint8_t {
   less_equal_signed,
   equal,
   not_equal,
+};
+
+// Does the access happen in every one of the iterations?
+enum class AccessIterations : uint16_t {
+  perhaps,
+  all,      // if their number is the same for all work-items
+  guarded,  // in those that the guards behind this statement let through
 };
 
 // Variables: the work-item's ids, then one for each loop and for each step that is no sum.

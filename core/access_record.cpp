@@ -78,6 +78,13 @@ Sum RecordEvaluation::evaluate(const AccessStep& step) {
       return Sum::of(launch_.work_dim);
     case AccessCode::local_linear_id:
       return localLinearId(step);
+    default:
+      return operation(step);
+  }
+}
+
+Sum RecordEvaluation::operation(const AccessStep& step) {
+  switch (step.code) {
     case AccessCode::add:
       return a(step) + b(step);
     case AccessCode::multiply:
@@ -99,6 +106,8 @@ Sum RecordEvaluation::evaluate(const AccessStep& step) {
     case AccessCode::remainder:
     case AccessCode::remainder_signed:
       return remainder(step);
+    case AccessCode::bit_and:
+      return bitAnd(step);
     case AccessCode::either:
       return either(step);
     case AccessCode::between:
@@ -108,11 +117,13 @@ Sum RecordEvaluation::evaluate(const AccessStep& step) {
       return extend(step, false);
     case AccessCode::sign_extend:
       return extend(step, true);
-    case AccessCode::iterations:
-    case AccessCode::guard:
-      break;
+    case AccessCode::turns:
+      return turns(step, false);
+    case AccessCode::turns_signed:
+      return turns(step, true);
+    default:
+      return Sum::unknown();
   }
-  return Sum::unknown();
 }
 
 // --- values ---
@@ -267,8 +278,26 @@ Sum RecordEvaluation::remainder(const AccessStep& step) {
   if (!left) return any(step, {is_signed ? -most : 0, most});
   const Range& range = left->range;
   if (range.low >= 0 && range.high < right->range.low) return left->sum;
+  if (range.low >= 0 && right->sum.isConstant()) {
+    const int64_t away = range.low - range.low % right->range.low;
+    if (range.high - away < right->range.low) return left->sum - Sum::of(away);
+  }
   return any(step, {range.low >= 0 ? 0 : std::max(-most, range.low),
                     std::max<int64_t>(0, std::min(range.high, most))});
+}
+
+Sum RecordEvaluation::bitAnd(const AccessStep& step) {
+  auto value = asInteger(a(step), step.width, false), mask = asInteger(b(step), step.width, false);
+  if (!mask || (value && value->sum.isConstant())) std::swap(value, mask);
+  if (!mask) return anyOfWidth(step, false);
+  const int64_t most = mask->range.high;
+  if (!value) return any(step, nonNegative(most));
+  // Of a mask of low bits only: a remainder.
+  if (mask->sum.isConstant() && (most & (most + 1)) == 0) {
+    const int64_t away = value->range.low & ~most;
+    if (value->range.high - away <= most) return value->sum - Sum::of(away);
+  }
+  return any(step, nonNegative(std::min(most, value->range.high)));
 }
 
 Sum RecordEvaluation::smaller(const AccessStep& step, bool is_signed, bool maximum) {
@@ -303,6 +332,21 @@ Sum RecordEvaluation::extend(const AccessStep& step, bool is_signed) {
   return value ? value->sum : anyOfWidth(step, is_signed);
 }
 
+Sum RecordEvaluation::turns(const AccessStep& step, bool is_signed) {
+  const auto first = asInteger(a(step), step.width, is_signed);
+  const auto stride = asInteger(b(step), step.width, is_signed);
+  const auto last = asInteger(results_[static_cast<size_t>(step.value)], step.width, is_signed);
+  if (!first || !stride || !last || stride->range.low <= 0) return Sum::unknown();
+  // A counter that wraps would go on.
+  const Range beyond{0, last->range.high + stride->range.high};
+  const bool wraps = is_signed ? !beyond.fitsSigned(step.width) : !beyond.fitsUnsigned(step.width);
+  const auto distance = variables_.rangeOf(last->sum - first->sum);
+  if (wraps || !distance) return Sum::unknown();
+  const auto count = [](int64_t way, int64_t by) { return way < 0 ? 0 : way / by + 1; };
+  return any(step,
+             {count(distance->low, stride->range.high), count(distance->high, stride->range.low)});
+}
+
 // --- statements ---
 
 void RecordEvaluation::use(const Sum& sum) {
@@ -311,7 +355,9 @@ void RecordEvaluation::use(const Sum& sum) {
 
 bool RecordEvaluation::iterations(const AccessStep& step) {
   const auto count = asInteger(a(step), step.width, false);
-  const bool exact = step.b != 0 && count && count->sum.isConstant();
+  const auto happens = static_cast<AccessIterations>(step.b);
+  const bool exact = count && (happens == AccessIterations::guarded ||
+                               (happens == AccessIterations::all && count->sum.isConstant()));
   int64_t last = int64_t{1} << 60;  // of a loop of which nothing is known
   if (count)
     last = count->range.high + step.value - 1;

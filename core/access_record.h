@@ -49,6 +49,7 @@ class RecordEvaluation {
 
   bool execute(const AccessStep& step, Sum& result);  // false: nothing gets beyond this step
   Sum evaluate(const AccessStep& step);
+  Sum operation(const AccessStep& step);
   Sum argument(const AccessStep& step) const;
   Sum id(AccessCode code, unsigned dimension);
   Sum localSize(const AccessStep& step);
@@ -58,9 +59,11 @@ class RecordEvaluation {
   Sum divideSigned(const AccessStep& step);
   Sum shift(const AccessStep& step);
   Sum remainder(const AccessStep& step);
+  Sum bitAnd(const AccessStep& step);
   Sum smaller(const AccessStep& step, bool is_signed, bool maximum);
   Sum either(const AccessStep& step);
   Sum extend(const AccessStep& step, bool is_signed);
+  Sum turns(const AccessStep& step, bool is_signed);
 
   bool iterations(const AccessStep& step);
   bool guard(const AccessStep& step);

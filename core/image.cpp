@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 constexpr char magic[8] = {'W', 'E', 'F', 'T', 'I', 'M', 'G', '\0'};
-constexpr uint32_t format_version = 15;
+constexpr uint32_t format_version = 16;
 
 struct FileHeader {
   char magic[8];

@@ -27,7 +27,7 @@ using llvm::SCEV;
 using llvm::Value;
 
 constexpr unsigned global_space = 1, constant_space = 2;
-constexpr size_t max_records = 24;  // of an argument; more say too little for their cost
+constexpr size_t max_records = 64;  // of an argument; more say too little for their cost
 constexpr int64_t max_gap = 64;     // bytes that reads nearby may have between them
 
 bool isGlobalPointer(const llvm::Type* type) {
@@ -328,6 +328,10 @@ bool BodyAnalysis::addCondition(BasicBlock* from, BasicBlock* to, BasicBlock* go
 }
 
 void BodyAnalysis::addLoop(const Loop& loop, BasicBlock* block, AccessCoder& coder) {
+  if (const auto counter = isCounted(loop) ? std::nullopt : counterOf(loop, evolution_)) {
+    const bool behind = block != counter->exiting && dominators_.dominates(counter->exiting, block);
+    return coder.addLoop(loop, *counter, !behind, behind && counter->only_exit);
+  }
   if (!isCounted(loop))
     return coder.addLoop(loop, evolution_.getSymbolicMaxBackedgeTakenCount(&loop), true, false);
   BasicBlock* exiting = loop.getExitingBlock();
@@ -420,10 +424,11 @@ bool touchesImages(const llvm::Function& function) {
 }
 
 // A copy of the body with what it calls in place, as far as that stays small, and notes of the
-// pixels that it touches; null when it calls nothing of interest.
+// pixels that it touches; null when the body itself shows as much.
 llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
                             PixelNotes& notes) {
-  if (interestingCalls(body).empty() && !touchesImages(body)) return nullptr;
+  if (interestingCalls(body).empty() && !touchesImages(body) && !hasWideCounters(body))
+    return nullptr;
   llvm::ValueToValueMapTy map;
   llvm::Function* copy = llvm::CloneFunction(&body, map);
   unsigned instructions = copy->getInstructionCount();
@@ -448,6 +453,8 @@ llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager&
   pipeline.addPass(llvm::EarlyCSEPass());
   pipeline.addPass(llvm::SimplifyCFGPass());
   pipeline.run(*copy, analyses);
+  narrowCounters(*copy);
+  analyses.invalidate(*copy, llvm::PreservedAnalyses::none());
   return copy;
 }
 

@@ -9,6 +9,7 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 
 #include "compiler/passes/kernel_body.h"
+#include "compiler/passes/loop_counters.h"
 #include "core/access.h"
 
 namespace weft::compiler {
@@ -22,6 +23,9 @@ class AccessCoder {
   // A loop around the access: it gets there in `count` (plus one) iterations, in each of them if
   // `exactly`. `count` may be SCEVCouldNotCompute.
   void addLoop(const llvm::Loop& loop, const llvm::SCEV* count, bool plus_one, bool exactly);
+  // A loop whose iterations only a counter tells, and a guard that follows says which work-items
+  // get there, if `guarded`.
+  void addLoop(const llvm::Loop& loop, const LoopCounter& counter, bool plus_one, bool guarded);
   // The access happens only if `condition`, evaluated in `scope`, is `outcome`. `implied`: the
   // loops say so already. False when the steps say less than that.
   bool addGuard(llvm::Value* condition, bool outcome, const llvm::Loop* scope, bool implied);
@@ -35,12 +39,22 @@ class AccessCoder {
   std::vector<AccessStep> take() { return std::move(steps_); }
 
  private:
+  static constexpr unsigned max_width = 64;
+  static unsigned widthOf(const llvm::SCEV* value) {
+    return value->getType()->getScalarSizeInBits();
+  }
+  // Identities of the results of folding an expression with several operands.
+  static const void* partOf(const void* expression, size_t part) {
+    return static_cast<const char*>(expression) + part;
+  }
+
   uint16_t emit(const AccessStep& step);
   void emitStatement(const AccessStep& step);
   uint16_t constant(int64_t value);
   uint16_t binary(AccessCode code, unsigned width, uint16_t a, uint16_t b, const void* variable);
   uint16_t counter(uint8_t variable);
   uint8_t variableOf(const void* what);
+  void addIterations(const llvm::Loop& loop, AccessStep step, AccessIterations happens);
 
   uint16_t anyValue(const llvm::SCEV* value);
   uint16_t translate(const llvm::SCEV* value);
@@ -71,7 +85,7 @@ class AccessCoder {
   // What is never known better: constants, arguments, ids, sizes.
   llvm::DenseMap<const llvm::SCEV*, uint16_t> leaves_;
   llvm::DenseMap<const void*, uint8_t> variables_;
-  llvm::DenseSet<const llvm::Loop*> counted_;
+  llvm::DenseSet<const llvm::Loop*> counted_;  // whose iterations have a bound
   unsigned depth_ = 0;
   bool overflown_ = false;
 };

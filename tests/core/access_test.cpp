@@ -122,7 +122,7 @@ TEST(Access, RandomRecordsEvaluate) {
     record.steps.resize(1 + below(12));
     for (size_t i = 0; i < record.steps.size(); ++i) {
       AccessStep& s = record.steps[i];
-      const auto code = i == 0 ? 0 : below(31);
+      const auto code = i == 0 ? 0 : below(static_cast<size_t>(AccessCode::guard) + 1);
       s = step(static_cast<AccessCode>(code), static_cast<uint16_t>(below(i + 1)),
                static_cast<uint16_t>(below(i + 1)), code == 0 ? number() : int64_t(below(6)));
       s.width = static_cast<uint8_t>(below(3) ? 64 : 1 + below(64));

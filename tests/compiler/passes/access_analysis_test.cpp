@@ -1,65 +1,10 @@
 // What the analysis says of the patterns that programs are made of, evaluated for one launch.
-#include <sstream>
-
-#include <gtest/gtest.h>
-
-#include "core/access_evaluation.h"
-#include "tests/compiler/passes/kernel_jit.h"
+#include "tests/compiler/passes/access_cases.h"
 
 namespace weft::test {
 namespace {
 
-using Values = std::vector<int64_t>;
-
-// Kernel `k` with its arguments in any order; `argument` is the pointer in question, and `values`
-// are those of the by-value arguments in their order. `touched` has R for bytes that are read, W
-// for bytes that are overwritten, RW for bytes that may be written.
-struct Case {
-  const char* name;
-  const char* source;
-  unsigned argument;
-  NdRange range;
-  Values values;
-  size_t size;
-  const char* touched;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
-
-std::string text(const std::vector<TouchedRange>& ranges) {
-  std::ostringstream out;
-  for (const TouchedRange& range : ranges)
-    out << (range.begin == ranges.front().begin ? "" : " ") << (range.reads ? "R" : "")
-        << (range.writes ? "W" : "") << range.begin << "-" << range.end;
-  return out.str();
-}
-
-std::string evaluate(const KernelInfo& kernel, const Case& c) {
-  std::vector<ArgumentValue> values(kernel.arguments.size());
-  size_t next = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const ArgumentInfo& argument = kernel.arguments[i];
-    for (const AccessRecord& record : argument.accesses)
-      EXPECT_TRUE(isValid(record, kernel.arguments));
-    if (i == c.argument || argument.reads_known || argument.writes_known) continue;
-    std::vector<int64_t> bytes(2, 0);
-    if (next < c.values.size()) bytes[0] = c.values[next++];
-    values[i].setBytes(bytes.data(), argument.size);
-  }
-  const port::LaunchRecord launch = recordOf(c.range);
-  std::vector<TouchedRange> ranges;
-  AccessEvaluation(launch, values).touched(kernel.arguments[c.argument], c.size, ranges);
-  return text(ranges);
-}
-
-constexpr NdRange line(uint64_t global, uint64_t local, uint64_t offset = 0) {
-  return {1, {global, 1, 1}, {local, 1, 1}, {offset, 0, 0}};
-}
-constexpr NdRange plane(uint64_t width, uint64_t height, uint64_t local = 4) {
-  return {2, {width, height, 1}, {local, local, 1}, {0, 0, 0}};
-}
-
-const Case cases[] = {
+const AccessCase cases[] = {
     {"OverwritesWhole",
      "kernel void k(global float* a) { a[get_global_id(0)] = 1; }",
      0,
@@ -302,48 +247,6 @@ const Case cases[] = {
      {},
      400,
      "RW0-28"},
-    {"Loop",
-     "kernel void k(global float* a, int n) { int i = get_global_id(0);"
-     " for (int j = 0; j < n; ++j) a[i * n + j] = j; }",
-     0,
-     line(10, 10),
-     {7},
-     400,
-     "W0-280"},
-    {"LoopThatNeverRuns",
-     "kernel void k(global float* a, int n) { int i = get_global_id(0);"
-     " for (int j = 0; j < n; ++j) a[i * n + j] = j; }",
-     0,
-     line(10, 10),
-     {-7},
-     400,
-     ""},
-    {"LoopsOverRows",
-     "kernel void k(global float* a, global float* b, int n) {"
-     " int i = get_global_id(0); float s = 0;"
-     " for (int j = 0; j < n; ++j) s += a[j * n + i]; b[i] = s; }",
-     0,
-     line(10, 10),
-     {10},
-     800,
-     "R0-400"},
-    {"LoopOfStrides",
-     "kernel void k(global float* a, uint n) {"
-     " for (uint i = get_global_id(0); i < n; i += get_global_size(0)) a[i] = 1; }",
-     0,
-     line(10, 10),
-     {100},
-     800,
-     "RW0-400"},
-    {"LoopWithABreak",
-     "kernel void k(global float* a, global int* b, int n) {"
-     " int i = get_global_id(0);"
-     " for (int j = 0; j < n; ++j) { if (b[j]) break; a[i * n + j] = j; } }",
-     0,
-     line(10, 10),
-     {7},
-     400,
-     "RW0-280"},
     {"Product",
      "kernel void k(global float* a, global float* b, global float* c, int n, int m) {"
      " int x = get_global_id(0), y = get_global_id(1); float s = 0;"
@@ -478,18 +381,9 @@ const Case cases[] = {
      "W0-80"},
 };
 
-class AccessAnalysis : public ::testing::TestWithParam<Case> {};
+TEST_P(AccessAnalysis, Finds) { finds(); }
 
-TEST_P(AccessAnalysis, Finds) {
-  const auto kernels = loweredKernels(GetParam().source);
-  const auto kernel =
-      llvm::find_if(kernels, [](const KernelInfo& info) { return info.name == "k"; });
-  ASSERT_NE(kernel, kernels.end());
-  EXPECT_EQ(evaluate(*kernel, GetParam()), GetParam().touched);
-}
-
-INSTANTIATE_TEST_SUITE_P(, AccessAnalysis, ::testing::ValuesIn(cases),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(, AccessAnalysis, ::testing::ValuesIn(cases), nameOf);
 
 }  // namespace
 }  // namespace weft::test

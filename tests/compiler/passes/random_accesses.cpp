@@ -15,7 +15,7 @@ struct Expression {
   int64_t bound;
 };
 
-constexpr int64_t no_bound = int64_t{1} << 40, ids = 80;
+constexpr int64_t no_bound = int64_t{1} << 40, ids = 80, counter_limit = 60;
 
 class Generator {
  public:
@@ -64,7 +64,7 @@ class Generator {
         return {"(data[" + number(random_access_data_size) + "] & 15)", "uint", 15};
       case 8:
       case 9:
-        return {counters_[below(counters_.size())], "int", 16};
+        return {"(int)" + counters_[below(counters_.size())], "int", counter_limit};
       default:
         return id();
     }
@@ -77,7 +77,11 @@ class Generator {
   }
   // To a type of few bits, which may wrap.
   Expression wrapped(const Expression& e) {
-    switch (below(7)) {
+    switch (below(9)) {
+      case 7:
+        return {"(int)(" + as("uint", e).text + " & ((1u << (n & 7)) - 1))", "int", 127};
+      case 8:
+        return {"(int)(" + as("uint", e).text + " % (m + 1))", "int", random_access_value_limit};
       case 0:
         return {"(int)(uchar)(" + e.text + ")", "int", 255};
       case 1:
@@ -200,10 +204,17 @@ class Generator {
     }
     const std::string k = "k" + std::to_string(loops_++);
     const std::string limit = "(" + as("int", leaf()).text + " & 15)";
-    constexpr std::array<const char*, 5> loops = {
-        "for (int K = 0; K < L; ++K) {", "for (int K = L; K > 0; --K) {",
-        "for (int K = 1; K <= L; K += 3) {", "for (int K = 0; K != L; ++K) {",
-        "for (int K = get_local_id(0); K < L; K += get_local_size(0)) {"};
+    constexpr std::array<const char*, 10> loops = {
+        "for (int K = 0; K < L; ++K) {",
+        "for (int K = L; K > 0; --K) {",
+        "for (int K = 1; K <= L; K += 3) {",
+        "for (int K = 0; K != L; ++K) {",
+        "for (int K = get_local_id(0); K < L; K += get_local_size(0)) {",
+        "for (int K = get_global_id(0); K < L + 40; K += get_global_size(0)) {",
+        "for (uint K = get_global_id(0); K < L + 30u; K += get_global_size(0)) {",
+        "for (size_t K = get_group_id(0); K <= L + 30; K += get_num_groups(0)) {",
+        "for (short K = get_local_id(1); K < L + 20; K += get_local_size(1)) {",
+        "for (int K = get_global_id(0), s = get_global_size(0); K < 3 * L; K += s) {"};
     std::string head = pick(loops);
     for (size_t at; (at = head.find('K')) != std::string::npos;) head.replace(at, 1, k);
     for (size_t at; (at = head.find('L')) != std::string::npos;) head.replace(at, 1, limit);
