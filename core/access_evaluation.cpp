@@ -17,10 +17,10 @@ Footprint everything(size_t size, bool reads, bool writes) {
 }  // namespace
 
 void AccessEvaluation::touched(const ArgumentInfo& argument, size_t size,
-                               std::vector<TouchedRange>& ranges) const {
+                               std::vector<TouchedRange>& ranges, unsigned max_runs) const {
   for (unsigned d = 0; d < 3; ++d)
     if (launch_.global_size[d] == 0 || box_.begin[d] >= box_.end[d]) return;
-  TouchedBytes bytes;
+  TouchedBytes bytes(max_runs);
   const bool reads = argument.reads && !argument.reads_known;
   const bool writes = argument.writes && !argument.writes_known;
   if (reads || writes) bytes.add(everything(size, reads, writes));

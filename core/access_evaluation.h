@@ -31,9 +31,14 @@ class AccessEvaluation {
                    const port::GroupBox& box)
       : launch_(launch), values_(values), box_(box) {}
 
+  // More separate runs of what one access touches are taken as one with its gaps: whoever keeps
+  // account of ranges does so one by one.
+  static constexpr unsigned few_runs = 32;
+
   // Appends what the groups may touch of the `size` bytes behind an argument: disjoint ranges in
   // their order, outside of which nothing is read or written.
-  void touched(const ArgumentInfo& argument, size_t size, std::vector<TouchedRange>& ranges) const;
+  void touched(const ArgumentInfo& argument, size_t size, std::vector<TouchedRange>& ranges,
+               unsigned max_runs = few_runs) const;
 
  private:
   const port::LaunchRecord& launch_;

@@ -55,10 +55,10 @@ void TouchedBytes::addRuns(Footprint f) {
     length += f.dimension[outer].stride * (f.dimension[outer].count - 1);
   int64_t runs = 1, whole = length;
   for (unsigned d = outer; d < f.dimensions; ++d) {
-    runs = runs > max_runs ? runs : runs * std::min(f.dimension[d].count, max_runs + 1);
+    runs = runs > max_runs_ ? runs : runs * std::min(f.dimension[d].count, max_runs_ + 1);
     whole += f.dimension[d].stride * (f.dimension[d].count - 1);
   }
-  if (runs > max_runs) {
+  if (runs > max_runs_) {
     f.complete = false;
     return addRun(f.begin, whole, f);
   }
@@ -96,7 +96,7 @@ void TouchedBytes::collect(size_t size, std::vector<TouchedRange>& ranges) {
     else
       ranges.push_back(range);
   }
-  if (ranges.size() - before <= max_ranges) return;
+  if (ranges.size() - before <= 2 * static_cast<size_t>(max_runs_)) return;
   TouchedRange all{ranges[before].begin, ranges.back().end, true, false};
   for (size_t i = before; i < ranges.size(); ++i) all.writes = all.writes || ranges[i].writes;
   ranges.resize(before);

@@ -34,9 +34,8 @@ struct Footprint {
 // The union over an argument's accesses.
 class TouchedBytes {
  public:
-  // More runs than these are one.
-  static constexpr int64_t max_runs = 32;
-  static constexpr size_t max_ranges = 64;
+  // More than `max_runs` runs of one footprint are one, and so are more than twice as many ranges.
+  explicit TouchedBytes(unsigned max_runs) : max_runs_(max_runs) {}
 
   void add(const Footprint& footprint) { footprints_.push_back(footprint); }
   // Appends the union within the argument's `size` bytes.
@@ -52,6 +51,7 @@ class TouchedBytes {
   void addRuns(Footprint footprint);
   void addRun(int64_t begin, int64_t bytes, const Footprint& footprint);
 
+  const int64_t max_runs_;
   std::vector<Footprint> footprints_;
   std::vector<Edge> edges_;
 };

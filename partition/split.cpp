@@ -84,6 +84,11 @@ constexpr uint64_t enough_blocks = 24;
 // Whoever keeps account of bytes does so piece by piece. More than the first are joined if they
 // can be, and more than the second are not worth it.
 constexpr size_t few_pieces = 32, most_pieces = 256;
+// To keep account of more takes longer than the kernel is likely to.
+constexpr size_t most_accesses = 1 << 14;
+// Of one access of one block, if nothing is to be had with few: work-items that take one element
+// after the other at a distance of all of them have one run each time.
+constexpr unsigned most_runs = 128;
 
 // Are these accesses of one argument, the later one not before the other, one to keep account of?
 bool joins(const PartAccess& before, const PartAccess& access) {
@@ -180,21 +185,23 @@ bool Split::separateMemory(const Launch& launch) {
 // have not.
 std::vector<const void*> Split::choose(const Launch& launch, uint64_t most_blocks,
                                        bool one_memory) {
-  // To keep account of more takes longer than the kernel is likely to.
-  constexpr size_t most_accesses = 1 << 14;
   const unsigned first = cutDimension(whole_, std::min(most_blocks, enough_blocks));
   Cut best;
   bool found = false;
-  for (unsigned step = 0; step < 3; ++step) {
-    const unsigned dimension = (first + step) % 3;
-    if (unitsAlong(whole_, dimension) < 2) continue;
-    Cut cut = cutAlong(launch, dimension, most_blocks);
-    if (!one_memory) cut.joinPieces();
-    if (cut.accesses.size() > most_accesses || cut.pieces > most_pieces) continue;
-    const bool better = !found || cut.shared.size() < best.shared.size();
-    if (better) best = std::move(cut);
-    found = true;
-    if (best.shared.empty()) break;
+  // What lies together along another dimension is better than many runs along this one.
+  for (const unsigned runs : {AccessEvaluation::few_runs, most_runs}) {
+    for (unsigned step = 0; step < 3; ++step) {
+      const unsigned dimension = (first + step) % 3;
+      if (unitsAlong(whole_, dimension) < 2) continue;
+      Cut cut = cutAlong(launch, dimension, most_blocks, runs);
+      if (!one_memory) cut.joinPieces();
+      if (cut.accesses.size() > most_accesses || cut.pieces > most_pieces) continue;
+      const bool better = !found || cut.shared.size() < best.shared.size();
+      if (better) best = std::move(cut);
+      found = true;
+      if (best.shared.empty()) break;
+    }
+    if (found && best.shared.empty()) break;
   }
   if (!found && whole_.count() > 1) refuse("what its parts touch lies scattered");
   if (!found) return {};
@@ -218,7 +225,8 @@ void Split::take(Cut&& cut) {
   }
 }
 
-Split::Cut Split::cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks) const {
+Split::Cut Split::cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks,
+                           unsigned runs) const {
   Cut cut;
   cut.dimension = dimension;
   cut.blocks = std::min(unitsAlong(whole_, dimension), most_blocks);
@@ -230,7 +238,7 @@ Split::Cut Split::cutAlong(const Launch& launch, unsigned dimension, uint64_t mo
       const BoundArgument& bound = launch.bound[i];
       if (!bound.storage) continue;
       touched.clear();
-      evaluation.touched(launch.kernel.arguments[i], bound.size, touched);
+      evaluation.touched(launch.kernel.arguments[i], bound.size, touched, runs);
       for (const TouchedRange& range : touched) {
         BlockAccess access;
         access.argument = i;

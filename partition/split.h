@@ -118,7 +118,7 @@ class Split {
   void explain(std::string reason);
   std::vector<const void*> choose(const Launch& launch, uint64_t most_blocks, bool one_memory);
   void take(Cut&& cut);
-  Cut cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks) const;
+  Cut cutAlong(const Launch& launch, unsigned dimension, uint64_t most_blocks, unsigned runs) const;
   void takeMerged(const Launch& launch, std::vector<const void*> shared);
   std::optional<MergedBytes> mergedBytes(const Launch& launch, const void* storage, bool exclusive);
   port::GroupBox boxOf(unsigned dimension, uint64_t blocks, const Slice& slice) const;

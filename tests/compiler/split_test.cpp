@@ -1,88 +1,15 @@
 // What keeps a kernel on one device, and what its parts touch, out of real compiles.
-#include "partition/split.h"
-
 #include "core/printf.h"
-#include "tests/compiler/fixture.h"
+#include "tests/compiler/split_fixture.h"
 
 namespace weft::test {
 namespace {
-
-using partition::BoundArgument;
-using partition::PartAccess;
-using partition::Split;
-using partition::SplitClass;
 
 uint32_t bits(std::initializer_list<SplitHazard> hazards) {
   uint32_t sum = 0;
   for (const SplitHazard hazard : hazards) sum |= static_cast<uint32_t>(hazard);
   return sum;
 }
-
-class SplitTest : public CompilerTest {
- protected:
-  // The first kernel.
-  KernelInfo kernelOf(const std::string& source) {
-    port::CompileRequest asked = request(source, "-cl-std=CL3.0");
-    asked.features.images = true;
-    asked.features.extensions.push_back("cl_khr_int64_base_atomics");
-    asked.features.feature_macros = {"__opencl_c_int64",
-                                     "__opencl_c_fp64",
-                                     "__opencl_c_program_scope_global_variables",
-                                     "__opencl_c_generic_address_space",
-                                     "__opencl_c_atomic_order_acq_rel",
-                                     "__opencl_c_atomic_order_seq_cst",
-                                     "__opencl_c_atomic_scope_device"};
-    const port::CompileResult result = compiler().build(asked);
-    EXPECT_TRUE(result.ok) << result.log;
-    const auto image = readImage(result.image);
-    if (!image || image->kernels.empty()) return {};
-    return image->kernels.front();
-  }
-
-  static port::LaunchRecord line(uint64_t global, uint64_t local) {
-    port::LaunchRecord launch;
-    launch.global_size[0] = global;
-    launch.local_size[0] = local;
-    launch.group_count[0] = (global + local - 1) / local;
-    return launch;
-  }
-
-  // In groups of 8 x 8.
-  static port::LaunchRecord square(uint64_t side) {
-    port::LaunchRecord launch;
-    launch.work_dim = 2;
-    launch.global_size[0] = launch.global_size[1] = side;
-    launch.local_size[0] = launch.local_size[1] = 8;
-    launch.group_count[0] = launch.group_count[1] = side / 8;
-    return launch;
-  }
-
-  // Each pointer has a storage of its own unless `bound` says otherwise; values are all `number`.
-  Split split(const port::LaunchRecord& launch, int32_t number = 0,
-              std::vector<BoundArgument> bound = {}) {
-    values_.assign(kernel_.arguments.size(), {});
-    for (size_t i = 0; i < values_.size(); ++i) {
-      const ArgumentInfo& argument = kernel_.arguments[i];
-      if (argument.kind == ArgumentKind::value) values_[i].setBytes(&number, sizeof number);
-      if (bound.size() > i) continue;
-      const bool pointer = argument.kind == ArgumentKind::global_pointer ||
-                           argument.kind == ArgumentKind::constant_pointer;
-      bound.push_back(pointer ? BoundArgument{&storages_[i], 0, 1 << 20} : BoundArgument{});
-    }
-    launch_ = launch;
-    return Split(kernel_, launch_, values_, bound, 16);
-  }
-  Split split(const std::string& source, const port::LaunchRecord& launch, int32_t number = 0,
-              std::vector<BoundArgument> bound = {}) {
-    kernel_ = kernelOf(source);
-    return split(launch, number, std::move(bound));
-  }
-
-  char storages_[8] = {};
-  KernelInfo kernel_;
-  port::LaunchRecord launch_;
-  std::vector<ArgumentValue> values_;
-};
 
 struct HazardCase {
   const char* source;
@@ -422,78 +349,6 @@ TEST_F(SplitTest, InOneMemoryAnythingGoes) {
             SplitClass::whole);
   EXPECT_EQ(classOf("kernel void k(global int* a) { printf(\"%d\", a[0]); }").splitClass(),
             SplitClass::whole);
-}
-
-TEST_F(SplitTest, ExactKernels) {
-  const port::LaunchRecord plane = square(128);
-  const char* stencil =
-      "kernel void k(global float* a, global const float* b) {"
-      " int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);"
-      " if (y > 0 && y < 127) a[y * w + x] = b[(y - 1) * w + x] + b[(y + 1) * w + x]; }";
-  const Split rows = split(stencil, plane);
-  ASSERT_EQ(rows.splitClass(), SplitClass::exact) << rows.reason();
-  std::vector<PartAccess> list;
-  rows.accesses({0, 8}, list);
-  // Half of the rows, and one more that is read.
-  for (const PartAccess& access : list)
-    EXPECT_LE(access.end, (access.argument == 0 ? 64u : 65u) * 128 * 4);
-  const char* sum =
-      "kernel void k(global int* a, global const int* b, local int* l) {"
-      " l[get_local_id(0)] = b[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);"
-      " if (get_local_id(0) == 0) a[get_group_id(0)] = l[0]; }";
-  EXPECT_EQ(split(sum, line(4096, 64)).splitClass(), SplitClass::exact);
-  // Anything may be read where nothing is written.
-  const char* gather =
-      "kernel void k(global int* a, global const int* b) {"
-      " int i = get_global_id(0); a[i] = b[b[i]]; }";
-  EXPECT_EQ(split(gather, line(4096, 64)).splitClass(), SplitClass::exact);
-}
-
-const char* const inner_stencil =
-    "kernel void k(global float* a, global const float* b) {"
-    " int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);"
-    " if (x > 0 && y > 0 && x < w - 1 && y < w - 1)"
-    "  a[y * w + x] = b[y * w + x - 1] + b[y * w + x + 1]; }";
-
-// Each row but its ends would be a piece to keep account of.
-TEST_F(SplitTest, WithoutEdgesRowsAreOnePiece) {
-  const Split inner = split(inner_stencil, square(128));
-  ASSERT_EQ(inner.splitClass(), SplitClass::exact) << inner.reason();
-  std::vector<PartAccess> list;
-  inner.accesses({0, 8}, list);
-  ASSERT_FALSE(list.empty());
-  EXPECT_LE(list.size(), 4u);
-  for (const PartAccess& access : list) {
-    // Up to the first that the other half writes; what lies between rows is kept.
-    EXPECT_LE(access.end, size_t{(64 * 128 + 1) * 4});
-    EXPECT_TRUE(access.reads || access.end - access.begin <= 126 * 4);
-  }
-  EXPECT_EQ(list.front().begin, size_t{(128 + 1) * 4});
-}
-
-// Between two sub-buffers there may be a third one, which is none of the kernel's business.
-TEST_F(SplitTest, WhatIsNotBoundIsNotTouched) {
-  constexpr size_t bytes = 128 * 128 * 4;
-  const Split inner = split(inner_stencil, square(128), 0,
-                            {{&storages_[0], 0, bytes}, {&storages_[0], 4 * bytes, bytes}});
-  ASSERT_EQ(inner.splitClass(), SplitClass::exact) << inner.reason();
-  std::vector<PartAccess> list;
-  inner.accesses({0, 16}, list);
-  EXPECT_LE(list.size(), 4u);
-  for (const PartAccess& access : list) EXPECT_LE(access.end, access.writes ? bytes : 5 * bytes);
-}
-
-TEST_F(SplitTest, CutsWhereWritesLieTogether) {
-  const port::LaunchRecord plane = square(128);
-  const Split columns = split(
-      "kernel void k(global int* a, global const int* b) {"
-      " int x = get_global_id(0), y = get_global_id(1);"
-      " a[x * 128 + y] = b[y * 128 + x]; }",
-      plane);
-  ASSERT_EQ(columns.splitClass(), SplitClass::exact) << columns.reason();
-  EXPECT_EQ(columns.reason(), "");
-  EXPECT_EQ(columns.box({1, 2}).begin[0], 1u);
-  EXPECT_EQ(columns.box({1, 2}).end[1], 16u);
 }
 
 }  // namespace
