@@ -7,6 +7,9 @@
 //   weft-bench-kernels handwritten      some beside intrinsics on one thread, as a table
 //   weft-bench-kernels device FACTOR NAME...
 //                                       the device's time in each, at FACTOR times its size
+//   weft-bench-kernels unified MS [NAME...]
+//                                       each on the unified device and on its members, at a size at
+//                                       which the fastest member takes MS milliseconds, as a table
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -19,6 +22,7 @@
 #include "bench/kernels/case.h"
 #include "bench/kernels/handwritten.h"
 #include "bench/kernels/runner.h"
+#include "bench/kernels/unified_comparison.h"
 
 namespace weft::bench {
 namespace {
@@ -197,9 +201,11 @@ int run(const std::vector<std::string>& words) {
   if (command == "handwritten") return compareHandwritten();
   if (command == "device" && words.size() > 2)
     return device(std::stoul(words[1]), {words.begin() + 2, words.end()});
+  if (command == "unified" && words.size() > 1)
+    return compareUnified(1e-3 * std::stod(words[1]), {words.begin() + 2, words.end()});
   std::fprintf(stderr,
                "usage: weft-bench-kernels list | check [NAME...] | serve | splits | handwritten | "
-               "device FACTOR NAME...\n");
+               "device FACTOR NAME... | unified MS [NAME...]\n");
   return 2;
 }
 

@@ -81,8 +81,10 @@ double secondsOf(const std::vector<cl::Event>& events) {
 
 }  // namespace
 
-Target::Target(bool with_times)
-    : device(firstDevice()),
+Target::Target(bool with_times) : Target(firstDevice(), with_times) {}
+
+Target::Target(const cl::Device& which, bool with_times)
+    : device(which),
       context(device),
       profiled(with_times),
       queue(context, device,

@@ -8,10 +8,12 @@
 
 namespace weft::bench {
 
-// The implementation under test: the first device of the first platform that the ICD loader offers.
+// The implementation under test.
 struct Target {
-  // `profiled`: the device's times are known, which costs some devices time.
+  // The first device of the first platform that the ICD loader offers. `profiled`: the device's
+  // times are known, which costs some devices time.
   explicit Target(bool profiled = false);
+  explicit Target(const cl::Device& device, bool profiled = false);
   cl::Device device;
   cl::Context context;
   bool profiled;
@@ -39,6 +41,8 @@ class Prepared {
   // The same of a result from elsewhere.
   std::string compare(const Values& result);
   const Problem& problem() const { return problem_; }
+  // The output as the last run left it.
+  Values read() const;
   // How the target, a unified device of Weft, could divide the least divisible of the kernels: a
   // cl_split_class_weft, and why.
   std::pair<cl_uint, std::string> split(const Range& local);
@@ -47,7 +51,6 @@ class Prepared {
   void create(const Argument& argument);
   void setArguments(size_t items);
   void writeContents();
-  Values read() const;
 
   const Target& target_;
   const Case& case_;

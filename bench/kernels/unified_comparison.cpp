@@ -1,0 +1,119 @@
+#include "bench/kernels/unified_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "bench/kernels/runner.h"
+#include "bench/unified.h"
+
+namespace weft::bench {
+namespace {
+
+// Runs to learn from, for as long as that or so often, and those whose median counts.
+constexpr double learning_seconds = 0.3;
+constexpr int least_learning = 4, most_learning = 100, runs = 21;
+constexpr size_t most_times = 256;  // a case's own size
+
+struct Timing {
+  double seconds;
+  Values result;
+};
+
+Timing timeOn(const Target& target, const Case& row, size_t size) {
+  const Range& local = row.locals.front();
+  Prepared prepared(target, row, size);
+  Timing timing{prepared.run(local).wall, prepared.read()};
+  for (int i = 0; i < most_learning && (i < least_learning || timing.seconds < learning_seconds);
+       ++i)
+    timing.seconds += prepared.run(local).wall;
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i) times.push_back(prepared.run(local).wall);
+  std::ranges::sort(times);
+  timing.seconds = times[times.size() / 2];
+  return timing;
+}
+
+// How many times its size the case is to have.
+size_t factorFor(const Target& target, const Case& row, double seconds) {
+  const Range& local = row.locals.front();
+  for (size_t factor = 1;; factor *= 2) {
+    Prepared prepared(target, row, row.size * factor);
+    prepared.run(local);
+    if (2 * factor > most_times || prepared.run(local).wall > seconds / 2) return factor;
+  }
+}
+
+bool sameBits(const Values& a, const Values& b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(Values::value_type)) == 0;
+}
+
+// Values that are farther apart than the case allows.
+size_t differences(const Case& row, const Values& a, const Values& b) {
+  size_t count = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    if (!(std::abs(a[i] - b[i]) <= row.tolerance * std::max(1.0, std::abs(a[i]))) &&
+        !(std::isnan(a[i]) && std::isnan(b[i])))
+      ++count;
+  const double allowed = row.outliers * static_cast<double>(a.size());
+  return static_cast<double>(count) > allowed || a.size() != b.size() ? std::max<size_t>(count, 1)
+                                                                      : 0;
+}
+
+// One of each kind.
+std::vector<Target> targetsOf(const std::vector<cl::Device>& members) {
+  std::vector<Target> targets;
+  std::vector<std::string> seen;
+  for (const cl::Device& member : members) {
+    const std::string name = member.getInfo<CL_DEVICE_NAME>();
+    if (std::ranges::find(seen, name) != seen.end()) continue;
+    seen.push_back(name);
+    targets.emplace_back(member);
+  }
+  return targets;
+}
+
+}  // namespace
+
+int compareUnified(double seconds, const std::vector<std::string>& names) {
+  const UnifiedDevice unified = findUnifiedDevice();
+  const Target together(unified.device);
+  const std::vector<Target> members = targetsOf(unified.members);
+  std::printf(
+      "%s\n| kernel | class | best member, ms | together, ms | times faster | results |\n"
+      "|---|---|--:|--:|--:|---|\n",
+      unified.name.c_str());
+  double logs = 0;
+  size_t rows = 0, wrong = 0;
+  for (const Case& row : cases()) {
+    if (!names.empty() && std::ranges::find(names, row.name) == names.end()) continue;
+    const size_t factor = factorFor(members.front(), row, seconds), size = row.size * factor;
+    std::optional<Timing> best;
+    for (const Target& member : members)
+      if (Timing timing = timeOn(member, row, size); !best || timing.seconds < best->seconds)
+        best = std::move(timing);
+    constexpr const char* classes[] = {"whole", "exact", "merge"};
+    const cl_uint split_class = Prepared(together, row, size).split(row.locals.front()).first;
+    const Timing all = timeOn(together, row, size);
+    const size_t apart = differences(row, best->result, all.result);
+    const char* const verdict = apart                                ? "**wrong**"
+                                : sameBits(best->result, all.result) ? "same"
+                                                                     : "rounded otherwise";
+    std::printf("| `%s` | %zu | %s | %.3f | %.3f | %.2f | %s |\n", row.name, factor,
+                classes[split_class], 1e3 * best->seconds, 1e3 * all.seconds,
+                best->seconds / all.seconds, verdict);
+    std::fflush(stdout);
+    logs += std::log(best->seconds / all.seconds);
+    ++rows;
+    wrong += apart != 0;
+  }
+  if (rows)
+    std::printf("geometric mean of %zu: %.2f\n", rows, std::exp(logs / static_cast<double>(rows)));
+  return wrong ? 1 : 0;
+}
+
+}  // namespace weft::bench
