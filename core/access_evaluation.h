@@ -31,8 +31,8 @@ class AccessEvaluation {
                    const port::GroupBox& box)
       : launch_(launch), values_(values), box_(box) {}
 
-  // More separate runs of what one access touches are taken as one with its gaps: whoever keeps
-  // account of ranges does so one by one.
+  // More separate runs of what one access touches are joined over the gaps: whoever keeps account
+  // of ranges does so one by one.
   static constexpr unsigned few_runs = 32;
 
   // Appends what the groups may touch of the `size` bytes behind an argument: disjoint ranges in

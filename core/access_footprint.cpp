@@ -47,21 +47,27 @@ void TouchedBytes::addRun(int64_t begin, int64_t bytes, const Footprint& f) {
                     static_cast<int8_t>(-edge.writes), static_cast<int8_t>(-edge.complete)});
 }
 
+// How many runs a block that is repeated in the dimensions from `outer` on falls into.
+int64_t TouchedBytes::runsOf(const Footprint& f, unsigned outer) const {
+  int64_t runs = 1;
+  for (unsigned d = outer; d < f.dimensions && runs <= max_runs_; ++d)
+    runs *= std::min(f.dimension[d].count, max_runs_ + 1);
+  return runs;
+}
+
 void TouchedBytes::addRuns(Footprint f) {
   if (f.bytes <= 0) return;
   int64_t length = f.bytes;
   unsigned outer = 0;
-  for (; outer < f.dimensions && f.dimension[outer].stride <= length; ++outer)
-    length += f.dimension[outer].stride * (f.dimension[outer].count - 1);
-  int64_t runs = 1, whole = length;
-  for (unsigned d = outer; d < f.dimensions; ++d) {
-    runs = runs > max_runs_ ? runs : runs * std::min(f.dimension[d].count, max_runs_ + 1);
-    whole += f.dimension[d].stride * (f.dimension[d].count - 1);
+  for (; outer < f.dimensions; ++outer) {
+    const auto& [stride, count] = f.dimension[outer];
+    const bool gaps = stride > length;
+    // The rows of a plane, say, are one run with the ends that the rows leave out.
+    if (gaps && runsOf(f, outer) <= max_runs_) break;
+    if (gaps) f.complete = false;
+    length += stride * (count - 1);
   }
-  if (runs > max_runs_) {
-    f.complete = false;
-    return addRun(f.begin, whole, f);
-  }
+  const int64_t runs = runsOf(f, outer);
   for (int64_t run = 0; run < runs; ++run) {
     int64_t begin = f.begin, rest = run;
     for (unsigned d = outer; d < f.dimensions; ++d) {
@@ -96,11 +102,30 @@ void TouchedBytes::collect(size_t size, std::vector<TouchedRange>& ranges) {
     else
       ranges.push_back(range);
   }
-  if (ranges.size() - before <= 2 * static_cast<size_t>(max_runs_)) return;
-  TouchedRange all{ranges[before].begin, ranges.back().end, true, false};
-  for (size_t i = before; i < ranges.size(); ++i) all.writes = all.writes || ranges[i].writes;
-  ranges.resize(before);
-  ranges.push_back(all);
+  joinNearest(ranges, before);
+}
+
+// Those with the least between them, until they are not too many.
+void TouchedBytes::joinNearest(std::vector<TouchedRange>& ranges, size_t before) const {
+  const size_t count = ranges.size() - before, most = 2 * static_cast<size_t>(max_runs_);
+  if (count <= most) return;
+  std::vector<size_t> gaps;
+  for (size_t i = before + 1; i < ranges.size(); ++i)
+    gaps.push_back(ranges[i].begin - ranges[i - 1].end);
+  const auto widest = gaps.begin() + static_cast<ptrdiff_t>(count - most - 1);
+  std::ranges::nth_element(gaps, widest);
+  const size_t joined_gap = *widest;
+  size_t last = before;
+  for (size_t i = before + 1; i < ranges.size(); ++i) {
+    if (ranges[i].begin - ranges[last].end > joined_gap) {
+      ranges[++last] = ranges[i];
+      continue;
+    }
+    ranges[last].end = ranges[i].end;
+    ranges[last].reads = true;  // what is between keeps its bytes
+    ranges[last].writes = ranges[last].writes || ranges[i].writes;
+  }
+  ranges.resize(last + 1);
 }
 
 }  // namespace weft

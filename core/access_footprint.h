@@ -34,7 +34,8 @@ struct Footprint {
 // The union over an argument's accesses.
 class TouchedBytes {
  public:
-  // More than `max_runs` runs of one footprint are one, and so are more than twice as many ranges.
+  // More than `max_runs` runs of one footprint, or twice as many ranges in all, are joined over
+  // what is between them, the nearest ones first.
   explicit TouchedBytes(unsigned max_runs) : max_runs_(max_runs) {}
 
   void add(const Footprint& footprint) { footprints_.push_back(footprint); }
@@ -48,6 +49,8 @@ class TouchedBytes {
   };
 
   void joinNeighbours();
+  void joinNearest(std::vector<TouchedRange>& ranges, size_t before) const;
+  int64_t runsOf(const Footprint& footprint, unsigned outer) const;
   void addRuns(Footprint footprint);
   void addRun(int64_t begin, int64_t bytes, const Footprint& footprint);
 

@@ -193,6 +193,16 @@ const AccessCase cases[] = {
      {16, 4},
      1024,
      "W68-124 W132-188"},
+    {"RowsWithoutEndsArePlanes",
+     "kernel void k(global float* a, int w, int h, int d) {"
+     " int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);"
+     " if (x < 1 || y < 1 || z < 1 || x >= w - 1 || y >= h - 1 || z >= d - 1) return;"
+     " a[(z*h+y)*w+x] = 1; }",
+     0,
+     {3, {8, 20, 4}, {4, 4, 4}, {0, 0, 0}},
+     {8, 20, 4},
+     4096,
+     "RW676-1244 RW1316-1884"},
     {"StridedWritesHaveGaps",
      "kernel void k(global float* a) { a[2 * get_global_id(0)] = 1; }",
      0,
