@@ -299,10 +299,11 @@ Command* Command::nextInQueue() noexcept {
   return next;
 }
 
-// Of a transfer that others run behind they know. And only the queue's own stream is flushed.
+// Of a transfer that others run behind they know. And who flushes a queue flushes its streams,
+// those on members of a unified device among them, and no others.
 bool Command::endIsWanted() const {
   if (watched()) return true;
-  return queue() ? event_wanted_ || stream_ != &queue()->stream() : !leads();
+  return queue() ? event_wanted_ || !in_queue_stream_ : !leads();
 }
 
 void Command::submit() noexcept {

@@ -37,6 +37,8 @@ class Command : public Event, protected port::Operation {
   void enqueue(WaitList waits);
   // Its work is that of commands of its own, on streams of theirs.
   virtual bool hasParts() const { return false; }
+  // Whose streams it runs on, from when it was submitted on.
+  Device& device() const { return *device_; }
   uint64_t expectedEnd() const noexcept override {
     return expected_end_.load(std::memory_order_relaxed);
   }
@@ -46,8 +48,6 @@ class Command : public Event, protected port::Operation {
   // Belongs to no queue, runs on `device`'s transfer stream. `resolved`: touches nothing by itself.
   Command(Context& context, Device& device, bool resolved);
 
-  // Whose streams it runs on.
-  Device& device() const { return *device_; }
   // The memory space the command works in, where its accesses have to be valid.
   port::MemorySpace space() const { return space_; }
   void setSpace(port::MemorySpace space) { space_ = space; }

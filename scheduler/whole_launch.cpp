@@ -46,13 +46,18 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   void ready() noexcept override;
   void finalize(cl_int status) noexcept override;
 
-  uint64_t predecessorsEnd() const noexcept;
-  void place(uint64_t ready) noexcept;
-  size_t choose(uint64_t now, uint64_t ready);
+  // What it depends on, as far as that has not ended.
+  struct Before {
+    uint64_t end = 0;                // when it is expected to; 0: nobody knows
+    const Device* device = nullptr;  // of the last one
+  };
+  Before before() const noexcept;
+  void place(const Before& before) noexcept;
+  size_t choose(uint64_t now, const Before& before);
   std::vector<Candidate> candidates(uint64_t now) const;
   void recall();
   double transferTo(const Device& device);
-  size_t fastest(std::span<Candidate> candidates, double ready_ns);
+  size_t fastest(std::span<Candidate> candidates, double ready_ns, const Device* before);
   void expect(uint64_t now) noexcept;
   void forgetLoad() noexcept;
   void learn() noexcept;
@@ -81,31 +86,32 @@ void WholeLaunch::accesses(AccessList& list) {
 // What it reads comes to where it would run as things are. It is no load yet: it may wait for those
 // that become ready before it.
 bool WholeLaunch::forecast(AccessList& list) {
-  place(expectedEnd());
+  place({expectedEnd()});
   return LaunchCommand::forecast(list);
 }
 
 // Everything that it depends on has been submitted or has ended.
 void WholeLaunch::ready() noexcept {
   if (!std::exchange(placed_, true) && !dependencyFailed()) {
-    place(predecessorsEnd());
+    place(before());
     expect(profiling::now());
   }
   LaunchCommand::ready();
 }
 
-// When what it depends on is expected to have ended; 0: it has, or nobody knows.
-uint64_t WholeLaunch::predecessorsEnd() const noexcept {
-  uint64_t end = 0;
+WholeLaunch::Before WholeLaunch::before() const noexcept {
+  Before before;
   forPredecessors([&](const Command& earlier) {
-    if (!earlier.done()) end = std::max(end, earlier.expectedEnd());
+    if (earlier.done()) return;
+    before.end = std::max(before.end, earlier.expectedEnd());
+    before.device = &earlier.device();
   });
-  return end;
+  return before;
 }
 
-void WholeLaunch::place(uint64_t ready) noexcept {
+void WholeLaunch::place(const Before& before) noexcept {
   try {
-    const size_t chosen = choose(profiling::now(), ready);
+    const size_t chosen = choose(profiling::now(), before);
     if (chosen == 0)
       runAtHome();
     else
@@ -179,24 +185,31 @@ double WholeLaunch::transferTo(const Device& device) {
   return time;
 }
 
-size_t WholeLaunch::fastest(std::span<Candidate> candidates, double ready_ns) {
+size_t WholeLaunch::fastest(std::span<Candidate> candidates, double ready_ns,
+                            const Device* before) {
   // What nothing took elsewhere is at home, or nowhere yet.
   if (!State::of(context()).runsElsewhere() && partition::cannotBeBeaten(candidates, ready_ns, 0))
     return 0;
-  for (size_t i = 0; i < candidates.size(); ++i) {
+  // What it needs is most likely where what it follows ran.
+  const auto likely = static_cast<size_t>(
+      std::ranges::find(members(), before,
+                        [](const MemberKernel& member) -> const Device* { return member.device; }) -
+      members().begin());
+  for (size_t n = 0; n < candidates.size(); ++n) {
+    const size_t i = likely < candidates.size() ? (likely + n) % candidates.size() : n;
     candidates[i].transfer_ns = transferTo(*members()[i].device);
     if (partition::cannotBeBeaten(candidates, ready_ns, i)) return i;
   }
   return partition::earliestFinish(candidates, ready_ns, member_);
 }
 
-size_t WholeLaunch::choose(uint64_t now, uint64_t ready) {
+size_t WholeLaunch::choose(uint64_t now, const Before& before) {
   if (Knowledge::get().setting.mode == SplitSetting::Mode::random)
     return (*Knowledge::get().random.lock())() % members().size();
   recall();
   auto all = candidates(now);
-  const double ready_ns = ready > now ? static_cast<double>(ready - now) : 0;
-  const size_t chosen = fastest(all, ready_ns);
+  const double ready_ns = before.end > now ? static_cast<double>(before.end - now) : 0;
+  const size_t chosen = fastest(all, ready_ns, before.device);
   const Candidate& winner = all[chosen];
   expected_ns_ = winner.execution_ns;
   const double begin_ns = std::max(ready_ns + winner.transfer_ns, winner.free_ns);
