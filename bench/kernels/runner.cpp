@@ -94,7 +94,10 @@ Target::Target(const cl::Device& which, bool with_times)
 }
 
 Prepared::Prepared(const Target& target, const Case& which, size_t size)
-    : target_(target), case_(which), problem_(which.problem(size)) {
+    : Prepared(target, which, which.problem(size)) {}
+
+Prepared::Prepared(const Target& target, const Case& which, Problem problem)
+    : target_(target), case_(which), problem_(std::move(problem)) {
   cl::Program program(target.context, std::string(which.source));
   program.build(std::vector<cl::Device>{target.device});
   if (problem_.steps.empty()) problem_.steps.push_back({which.name});
@@ -192,10 +195,10 @@ std::pair<cl_uint, std::string> Prepared::split(const Range& local) {
   return {worst, why};
 }
 
-Times Prepared::run(const Range& local) {
+Times Prepared::run(const Range& local, bool fresh) {
   for (size_t i = 0; i < problem_.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (argument.kind == Kind::inout)
+    if (fresh && argument.kind == Kind::inout)
       target_.queue.enqueueWriteBuffer(cl::Buffer(objects_[i](), true), CL_TRUE, 0,
                                        argument.bytes.size(), argument.bytes.data());
   }

@@ -33,9 +33,11 @@ class Prepared {
  public:
   // Builds; throws cl::Error, cl::BuildError with the log.
   Prepared(const Target& target, const Case& which, size_t size);
+  Prepared(const Target& target, const Case& which, Problem problem);
 
-  // One run from the first contents; the time is from the first enqueue to the end of the last.
-  Times run(const Range& local);
+  // One run, from the first contents if `fresh`, else from what the last one left; the time is from
+  // the first enqueue to the end of the last.
+  Times run(const Range& local, bool fresh = true);
   // Runs once and compares. Empty if right, else what is wrong.
   std::string check(const Range& local);
   // The same of a result from elsewhere.

@@ -16,25 +16,29 @@ namespace {
 // Runs to learn from, for as long as that or so often, and those whose median counts.
 constexpr double learning_seconds = 0.3;
 constexpr int least_learning = 4, most_learning = 100, runs = 21;
-constexpr size_t most_times = 256;  // a case's own size
+constexpr size_t most_bytes = size_t{1} << 29;  // of a case's arguments, more or less
 
 struct Timing {
-  double seconds;
+  double seconds = 0;
   Values result;
 };
 
-Timing timeOn(const Target& target, const Case& row, size_t size) {
-  const Range& local = row.locals.front();
-  Prepared prepared(target, row, size);
+Timing timeOf(Prepared& prepared, const Range& local) {
   Timing timing{prepared.run(local).wall, prepared.read()};
   for (int i = 0; i < most_learning && (i < least_learning || timing.seconds < learning_seconds);
        ++i)
-    timing.seconds += prepared.run(local).wall;
+    timing.seconds += prepared.run(local, false).wall;
   std::vector<double> times;
-  for (int i = 0; i < runs; ++i) times.push_back(prepared.run(local).wall);
+  for (int i = 0; i < runs; ++i) times.push_back(prepared.run(local, false).wall);
   std::ranges::sort(times);
   timing.seconds = times[times.size() / 2];
   return timing;
+}
+
+size_t bytesOf(const Problem& problem) {
+  size_t bytes = 0;
+  for (const Argument& argument : problem.arguments) bytes += argument.bytes.size();
+  return bytes;
 }
 
 // How many times its size the case is to have.
@@ -43,7 +47,8 @@ size_t factorFor(const Target& target, const Case& row, double seconds) {
   for (size_t factor = 1;; factor *= 2) {
     Prepared prepared(target, row, row.size * factor);
     prepared.run(local);
-    if (2 * factor > most_times || prepared.run(local).wall > seconds / 2) return factor;
+    if (2 * bytesOf(prepared.problem()) > most_bytes || prepared.run(local).wall > seconds / 2)
+      return factor;
   }
 }
 
@@ -92,13 +97,18 @@ int compareUnified(double seconds, const std::vector<std::string>& names) {
   for (const Case& row : cases()) {
     if (!names.empty() && std::ranges::find(names, row.name) == names.end()) continue;
     const size_t factor = factorFor(members.front(), row, seconds), size = row.size * factor;
+    const Problem problem = row.problem(size);
+    const Range& local = row.locals.front();
     std::optional<Timing> best;
-    for (const Target& member : members)
-      if (Timing timing = timeOn(member, row, size); !best || timing.seconds < best->seconds)
+    for (const Target& member : members) {
+      Prepared prepared(member, row, problem);
+      if (Timing timing = timeOf(prepared, local); !best || timing.seconds < best->seconds)
         best = std::move(timing);
+    }
     constexpr const char* classes[] = {"whole", "exact", "merge"};
-    const cl_uint split_class = Prepared(together, row, size).split(row.locals.front()).first;
-    const Timing all = timeOn(together, row, size);
+    Prepared prepared(together, row, problem);
+    const cl_uint split_class = prepared.split(local).first;
+    const Timing all = timeOf(prepared, local);
     const size_t apart = differences(row, best->result, all.result);
     const char* const verdict = apart                                ? "**wrong**"
                                 : sameBits(best->result, all.result) ? "same"
