@@ -8,9 +8,11 @@ namespace {
 
 // A trial is of so many launches that find their data in place, and the later half of them counts:
 // the first wait for the host, or hurry after what they waited for, and only later ones keep the
-// pace of launches that are submitted behind each other. Of long launches one tells. It ends after
-// some more, too, if parts keep moving.
+// pace of launches that are submitted behind each other. Of long launches one tells, but not that a
+// way is worse: it may have made what later ones find made. It ends after some more, too, if parts
+// keep moving.
 constexpr double launches_of_ns = 1'000'000;
+constexpr unsigned least_lost = 2;
 constexpr unsigned most_tried = 8, most_moving = 4;
 // Fewer tell that a way is much worse than another one.
 constexpr unsigned least_tried = 3;
@@ -113,7 +115,8 @@ void Verdict::settle(Way way) {
   const Times &mine = ways_[way], &other = ways_[candidate_];
   double lost_ns = stall_ns + mine.moving_ns + other.moving_ns;
   // One more is what data moves for.
-  if (other.known()) lost_ns += (1 + launchesToTry(other.ns)) * (other.ns - mine.ns);
+  if (other.known())
+    lost_ns += (1 + std::max(launchesToTry(other.ns), least_lost)) * (other.ns - mine.ns);
   double launches = mine.known() ? lost_ns / trial_part / mine.ns : 0;
   launches = std::clamp(launches, soonest_trial, latest_trial);
   until_trial_ = static_cast<uint64_t>(launches);
@@ -169,7 +172,9 @@ bool Verdict::tookOnTrial(Times& tried, double nanoseconds, bool warm) const {
   const double least = tried.tried.empty() ? nanoseconds : *std::ranges::min_element(tried.tried);
   const Times& best = ways_[this->best()];
   const bool hopeless = &best != &tried && least > much_worse * best.ns;
-  const unsigned wanted = std::min(launchesToTry(least), hopeless ? least_tried : most_tried);
+  const bool loses = &best != &tried && tried.ns > best.ns;
+  const unsigned wanted = std::max(
+      std::min(launchesToTry(least), hopeless ? least_tried : most_tried), loses ? least_lost : 1);
   return tried.tried.size() >= wanted || tried.count >= wanted + most_moving;
 }
 

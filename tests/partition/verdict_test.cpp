@@ -60,6 +60,25 @@ TEST(Verdict, FindsTheBetterWay) {
   }
 }
 
+// The first launches together make what later ones find made, where data is merged for example.
+TEST(Verdict, OneSlowLaunchLosesNothing) {
+  constexpr double alone_ns = 2e6, together_ns = 1.2e6;
+  Verdict verdict;
+  const auto took = [&](double nanoseconds) {
+    ASSERT_FALSE(verdict.leaveWhole());
+    verdict.took(verdict.next(), nanoseconds);
+  };
+  verdict.took(alone, alone_ns);
+  verdict.leftWhole(alone_ns);
+  for (const double nanoseconds : {9e6, 5e6, together_ns}) {
+    EXPECT_FALSE(verdict.settled());
+    ASSERT_EQ(verdict.way(), together);
+    took(nanoseconds);
+  }
+  EXPECT_TRUE(verdict.settled());
+  EXPECT_EQ(verdict.way(), together);
+}
+
 TEST(Verdict, NobodyTriesWhatIsWorseForSure) {
   Verdict verdict;
   World world{0.55e6, 1e6, 0, 1.05e6};
