@@ -1,5 +1,6 @@
-// The access analysis against what random kernels do: every access is recorded, and each must be
-// foretold; and what is foretold as overwritten must have been written, every byte of it.
+// The access analysis against what random kernels do, whole launches and boxes of their groups:
+// every access is recorded, and each must be foretold; and what is foretold as overwritten must
+// have been written, every byte of it.
 // WEFT_RANDOM_SEEDS=first:count runs other seeds than the fixed ones.
 #include <random>
 
@@ -90,9 +91,24 @@ void compare(const std::vector<TouchedRange>& ranges, Bytes& reads, Bytes& write
   }
 }
 
+port::GroupBox randomBox(const NdRange& range, std::mt19937_64& random) {
+  const port::LaunchRecord record = recordOf(range);
+  port::GroupBox box;
+  for (unsigned d = 0; d < 3; ++d) {
+    const uint64_t count = record.group_count[d];
+    const bool cut = random() % 2;
+    box.begin[d] = cut ? random() % count : 0;
+    box.end[d] = cut ? box.begin[d] + 1 + random() % (count - box.begin[d]) : count;
+  }
+  return box;
+}
+
 class Launch {
  public:
-  explicit Launch(std::mt19937_64& random) : range_(randomRange(random)) {
+  explicit Launch(std::mt19937_64& random)
+      : range_(randomRange(random)), box_(randomBox(range_, random)) {
+    constexpr unsigned runs[] = {1, 4, AccessEvaluation::few_runs, 128};
+    max_runs_ = runs[random() % std::size(runs)];
     const auto value = [&] { return static_cast<int64_t>(random() % random_access_value_limit); };
     values_ = {value() - (random() % 3 ? 0 : 20), value(), value() - 10};
     for (uint32_t& v : data_) v = static_cast<uint32_t>(random());
@@ -113,7 +129,7 @@ class Launch {
       arguments.push_back(Program::buffer(reads_[p].origin()));
       arguments.push_back(Program::buffer(writes_[p].origin()));
     }
-    program.run(kernel, range_, std::move(arguments));
+    program.run(kernel, range_, std::move(arguments), &box_);
   }
 
   void check(const KernelInfo& kernel, const std::string& where, Precision& precision) {
@@ -126,7 +142,8 @@ class Launch {
       for (const AccessRecord& access : kernel.arguments[p].accesses)
         ASSERT_TRUE(isValid(access, kernel.arguments));
       std::vector<TouchedRange> ranges;
-      AccessEvaluation(record, values).touched(kernel.arguments[p], reads_[p].size(), ranges);
+      AccessEvaluation(record, values, box_)
+          .touched(kernel.arguments[p], reads_[p].size(), ranges, max_runs_);
       compare(ranges, reads_[p], writes_[p], where + ", argument " + "acv"[p], precision);
       if (testing::Test::HasFatalFailure()) return;
     }
@@ -134,6 +151,8 @@ class Launch {
 
  private:
   NdRange range_;
+  port::GroupBox box_;
+  unsigned max_runs_;
   std::vector<int64_t> values_;
   std::array<uint32_t, random_access_data_size> data_;
   std::vector<Bytes> memory_, reads_, writes_;
