@@ -328,12 +328,14 @@ bool BodyAnalysis::addCondition(BasicBlock* from, BasicBlock* to, BasicBlock* go
 }
 
 void BodyAnalysis::addLoop(const Loop& loop, BasicBlock* block, AccessCoder& coder) {
-  if (const auto counter = isCounted(loop) ? std::nullopt : counterOf(loop, evolution_)) {
+  if (!isCounted(loop)) {
+    const SCEV* most = evolution_.getSymbolicMaxBackedgeTakenCount(&loop);
+    const auto counter =
+        llvm::isa<llvm::SCEVCouldNotCompute>(most) ? counterOf(loop, evolution_) : std::nullopt;
+    if (!counter) return coder.addLoop(loop, most, true, false);
     const bool behind = block != counter->exiting && dominators_.dominates(counter->exiting, block);
     return coder.addLoop(loop, *counter, !behind, behind && counter->only_exit);
   }
-  if (!isCounted(loop))
-    return coder.addLoop(loop, evolution_.getSymbolicMaxBackedgeTakenCount(&loop), true, false);
   BasicBlock* exiting = loop.getExitingBlock();
   const SCEV* count = evolution_.getBackedgeTakenCount(&loop);
   if (block != exiting && dominators_.dominates(exiting, block))
