@@ -29,9 +29,9 @@ constexpr double learned = 0.25;
 
 class WholeLaunch final : public LaunchCommand, public PartedCommand {
  public:
-  WholeLaunch(Queue& queue, cl_command_type type, const LaunchWork& launch,
+  WholeLaunch(Queue& queue, cl_command_type type, LaunchWork&& launch,
               std::shared_ptr<Experience> experience)
-      : LaunchCommand(queue, type, LaunchWork(launch)), experience_(std::move(experience)) {}
+      : LaunchCommand(queue, type, std::move(launch)), experience_(std::move(experience)) {}
 
   const std::vector<ExecutedPart>& executedParts() const override { return executed_; }
 
@@ -54,7 +54,8 @@ class WholeLaunch final : public LaunchCommand, public PartedCommand {
   Before before() const noexcept;
   void place(const Before& before) noexcept;
   size_t choose(uint64_t now, const Before& before);
-  std::vector<Candidate> candidates(uint64_t now) const;
+  pool::Vector<Candidate> candidates(uint64_t now);
+  void estimate(std::span<Candidate> candidates, const Experience::State& seen) const;
   void recall();
   double transferTo(const Device& device);
   size_t fastest(std::span<Candidate> candidates, double ready_ns, const Device* before);
@@ -129,7 +130,6 @@ double WholeLaunch::items() const {
 
 // What earlier processes saw. That may be in a file, so not while others are kept waiting.
 void WholeLaunch::recall() {
-  if (std::exchange(experience_->state().lock()->recalled, true)) return;
   const LaunchWork& work = launch();
   const auto key = keyOf(*work.kernel->build, work.kernel->index, work.record);
   for (size_t i = 0; i < members().size(); ++i) {
@@ -143,20 +143,16 @@ void WholeLaunch::recall() {
 
 // What was seen of a member, or else of another one, in proportion to what devices of these sorts
 // are expected to do.
-std::vector<Candidate> WholeLaunch::candidates(uint64_t now) const {
-  std::vector<Candidate> all(members().size());
+void WholeLaunch::estimate(std::span<Candidate> all, const Experience::State& seen) const {
+  const auto known = std::ranges::max_element(seen.alone, {}, [](const Experience::Alone& alone) {
+    return (alone.ns > 0) + alone.measured;
+  });
+  const auto reference = static_cast<size_t>(known - seen.alone.begin());
   const auto estimated = [&](size_t i) {
     return estimatedItemTime(members()[i].device->capabilities());
   };
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i].free_ns = State::of(context()).expectedLoad(*members()[i].device).lock()->remaining(now);
-  const auto seen = experience_->state().lock();
-  const auto known = std::ranges::max_element(seen->alone, {}, [](const Experience::Alone& alone) {
-    return (alone.ns > 0) + alone.measured;
-  });
-  const auto reference = static_cast<size_t>(known - seen->alone.begin());
   for (size_t i = 0; i < all.size(); ++i) {
-    const Experience::Alone& alone = seen->alone[experience_->kindOf(i)];
+    const Experience::Alone& alone = seen.alone[experience_->kindOf(i)];
     Candidate& candidate = all[i];
     candidate.measured = alone.ns > 0;
     if (alone.ns > 0)
@@ -166,6 +162,21 @@ std::vector<Candidate> WholeLaunch::candidates(uint64_t now) const {
     else
       candidate.execution_ns = estimated(i) * items();
   }
+}
+
+pool::Vector<Candidate> WholeLaunch::candidates(uint64_t now) {
+  pool::Vector<Candidate> all(members().size());
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].free_ns = State::of(context()).expectedLoad(*members()[i].device).lock()->remaining(now);
+  const auto tryEstimate = [&] {
+    const auto seen = experience_->state().lock();
+    const bool recalled = std::exchange(seen->recalled, true);
+    if (recalled) estimate(all, *seen);
+    return recalled;
+  };
+  if (tryEstimate()) return all;
+  recall();
+  tryEstimate();
   return all;
 }
 
@@ -206,7 +217,6 @@ size_t WholeLaunch::fastest(std::span<Candidate> candidates, double ready_ns,
 size_t WholeLaunch::choose(uint64_t now, const Before& before) {
   if (Knowledge::get().setting.mode == SplitSetting::Mode::random)
     return (*Knowledge::get().random.lock())() % members().size();
-  recall();
   auto all = candidates(now);
   const double ready_ns = before.end > now ? static_cast<double>(before.end - now) : 0;
   const size_t chosen = fastest(all, ready_ns, before.device);
@@ -309,9 +319,9 @@ bool mayRunElsewhere(const LaunchWork& launch) {
 }  // namespace
 
 Ref<Event> enqueueWhole(WaitList waits, Queue& queue, cl_command_type type,
-                        std::shared_ptr<Experience> experience, const LaunchWork& launch) {
+                        std::shared_ptr<Experience> experience, LaunchWork& launch) {
   if (!mayRunElsewhere(launch) || experience->members().size() < 2) return nullptr;
-  return enqueueCommand<WholeLaunch>(waits, queue, type, launch, std::move(experience));
+  return enqueueCommand<WholeLaunch>(waits, queue, type, std::move(launch), std::move(experience));
 }
 
 }  // namespace weft

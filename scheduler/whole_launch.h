@@ -8,8 +8,9 @@
 
 namespace weft {
 
-// Null where it is the queue's own device, the first member, that has to run it.
+// Null where it is the queue's own device, the first member, that has to run it; else it takes over
+// `launch`.
 Ref<Event> enqueueWhole(WaitList waits, Queue& queue, cl_command_type type,
-                        std::shared_ptr<Experience> experience, const LaunchWork& launch);
+                        std::shared_ptr<Experience> experience, LaunchWork& launch);
 
 }  // namespace weft
