@@ -87,6 +87,19 @@ const Pattern patterns[] = {
     {"Vectors", "vstore4(vload4(i, in), i, out);", {{64}}, 0, 0, 1024},
     {"Functions", "put(out, at(x, y, w), in[at(x, y, w)]);", {{32, 8}}, 32, 0, 1024},
     {"Wraps", "out[i] = in[(i + 1) % n] + in[i == 0 ? n - 1 : i - 1];", {{512}}, 0, 512, 2048},
+    {"StridesOfTheGrid",
+     "for (int j = i; j < n; j += get_global_size(0)) out[j] = in[j];",
+     {{96}},
+     0,
+     1000,
+     4000},
+    {"StridesOfAGroup",
+     "for (uint j = get_local_id(0); j < w; j += get_local_size(0))"
+     " out[get_group_id(0) * w + j] = in[get_group_id(0) * w + j];",
+     {{128}, {16}},
+     100,
+     0,
+     8 * 400},
     {"Nothing", "if (i < n) out[i] = in[i];", {{1024}}, 0, 0, 0},
 };
 
