@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <optional>
 
 #include "bench/kernels/runner.h"
@@ -89,8 +88,8 @@ int compareUnified(double seconds, const std::vector<std::string>& names) {
   const Target together(unified.device);
   const std::vector<Target> members = targetsOf(unified.members);
   std::printf(
-      "%s\n| kernel | class | best member, ms | together, ms | times faster | results |\n"
-      "|---|---|--:|--:|--:|---|\n",
+      "%s\n| kernel | times its size | class | best member, ms | together, ms | times faster | "
+      "results |\n|---|--:|---|--:|--:|--:|---|\n",
       unified.name.c_str());
   double logs = 0;
   size_t rows = 0, wrong = 0;
