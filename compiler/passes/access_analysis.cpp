@@ -425,17 +425,11 @@ bool touchesImages(const llvm::Function& function) {
   });
 }
 
-// A copy of the body with what it calls in place, as far as that stays small, and notes of the
-// pixels that it touches; null when the body itself shows as much.
-llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
-                            PixelNotes& notes) {
-  if (interestingCalls(body).empty() && !touchesImages(body) && !hasWideCounters(body))
-    return nullptr;
-  llvm::ValueToValueMapTy map;
-  llvm::Function* copy = llvm::CloneFunction(&body, map);
-  unsigned instructions = copy->getInstructionCount();
+// Puts what it calls in place, as far as that stays small, and notes the pixels that it touches.
+void putInPlace(llvm::Function& copy, llvm::FunctionAnalysisManager& analyses, PixelNotes& notes) {
+  unsigned instructions = copy.getInstructionCount();
   for (unsigned round = 0; round < max_inlining_rounds; ++round) {
-    const auto calls = interestingCalls(*copy);
+    const auto calls = interestingCalls(copy);
     if (calls.empty()) break;
     for (llvm::CallBase* call : calls) {
       instructions += call->getCalledFunction()->getInstructionCount();
@@ -444,8 +438,8 @@ llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager&
       llvm::InlineFunction(*call, info);
     }
   }
-  const bool images = touchesImages(*copy);
-  if (images) notes.addTo(*copy);
+  const bool images = touchesImages(copy);
+  if (images) notes.addTo(copy);
   llvm::FunctionPassManager pipeline;
   if (images) pipeline.addPass(llvm::ScalarizerPass());  // coordinates are vectors
   pipeline.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
@@ -454,7 +448,17 @@ llvm::Function* inlinedCopy(llvm::Function& body, llvm::FunctionAnalysisManager&
   pipeline.addPass(llvm::InstCombinePass());
   pipeline.addPass(llvm::EarlyCSEPass());
   pipeline.addPass(llvm::SimplifyCFGPass());
-  pipeline.run(*copy, analyses);
+  pipeline.run(copy, analyses);
+}
+
+// A copy of the body as the analysis wants it; null when the body itself is.
+llvm::Function* analysedCopy(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
+                             PixelNotes& notes) {
+  const bool in_place = interestingCalls(body).empty() && !touchesImages(body);
+  if (in_place && !hasWideCounters(body)) return nullptr;
+  llvm::ValueToValueMapTy map;
+  llvm::Function* copy = llvm::CloneFunction(&body, map);
+  if (!in_place) putInPlace(*copy, analyses, notes);
   narrowCounters(*copy);
   analyses.invalidate(*copy, llvm::PreservedAnalyses::none());
   return copy;
@@ -468,7 +472,7 @@ void analyseAccesses(const KernelBody& body, llvm::TargetMachine& machine, Kerne
   Analyses analyses(machineForSpir(machine));
   KernelBody subject = body;
   PixelNotes notes(*body.function->getParent());
-  llvm::Function* copy = inlinedCopy(*body.function, analyses.functions, notes);
+  llvm::Function* copy = analysedCopy(*body.function, analyses.functions, notes);
   if (copy) subject.function = copy;
   BodyAnalysis(subject, analyses.functions, info, notes).run();
   analyses.functions.clear();
