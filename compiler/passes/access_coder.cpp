@@ -112,7 +112,7 @@ void AccessCoder::addLoop(const llvm::Loop& loop, const LoopCounter& counter, bo
   turns.a = translate(counter.first);
   turns.b = translate(counter.stride);
   turns.value = translate(counter.last);
-  turns.variable = variableOf(partOf(counter.last, 1));
+  turns.variable = variableOf(partOf(&loop, 1));
   AccessStep step;
   step.code = AccessCode::iterations;
   step.a = emit(turns);

@@ -95,6 +95,14 @@ const AccessCase loops[] = {
      {97, 10},
      800,
      "W0-388"},
+    {"LoopOfStridesUpToAProduct",
+     "kernel void k(global float* a) { size_t m = get_global_id(0) * get_group_id(0);"
+     " for (size_t i = 0; i <= m; i += get_local_size(0)) a[i] = 1; }",
+     0,
+     line(6, 1),
+     {},
+     800,
+     "RW0-104"},
     {"LoopOfAStrideBackwards",
      "kernel void k(global float* a, int n, int stride) {"
      " for (int i = get_global_id(0); i < n; i += stride) a[i] = 1; }",
