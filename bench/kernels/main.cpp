@@ -9,7 +9,7 @@
 //                                       the device's time in each, at FACTOR times its size
 //   weft-bench-kernels unified MS [NAME...]
 //                                       each on the unified device and on its members, at a size at
-//                                       which the fastest member takes MS milliseconds, as a table
+//                                       which the first member takes MS milliseconds, as a table
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

@@ -228,14 +228,17 @@ std::string Prepared::check(const Range& local) {
 
 std::string Prepared::compare(const Values& result) {
   if (expected_.empty()) expected_ = problem_.expected();
-  if (result.size() != expected_.size())
-    return std::to_string(result.size()) + " elements, expected " +
-           std::to_string(expected_.size());
+  return compare(result, expected_);
+}
+
+std::string Prepared::compare(const Values& result, const Values& expected) const {
+  if (result.size() != expected.size())
+    return std::to_string(result.size()) + " elements, expected " + std::to_string(expected.size());
   double outliers = 0, allowed = case_.outliers * static_cast<double>(result.size());
   for (size_t i = 0; i < result.size(); ++i) {
-    const double error = std::abs(result[i] - expected_[i]);
-    if (error <= case_.tolerance * std::max(1.0, std::abs(expected_[i]))) continue;
-    if (++outliers > allowed) return describe(i, result[i], expected_[i]);
+    const double error = std::abs(result[i] - expected[i]);
+    if (error <= case_.tolerance * std::max(1.0, std::abs(expected[i]))) continue;
+    if (++outliers > allowed) return describe(i, result[i], expected[i]);
   }
   return {};
 }

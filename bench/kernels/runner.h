@@ -42,6 +42,7 @@ class Prepared {
   std::string check(const Range& local);
   // The same of a result from elsewhere.
   std::string compare(const Values& result);
+  std::string compare(const Values& result, const Values& expected) const;
   const Problem& problem() const { return problem_; }
   // The output as the last run left it.
   Values read() const;

@@ -56,18 +56,6 @@ bool sameBits(const Values& a, const Values& b) {
          std::memcmp(a.data(), b.data(), a.size() * sizeof(Values::value_type)) == 0;
 }
 
-// Values that are farther apart than the case allows.
-size_t differences(const Case& row, const Values& a, const Values& b) {
-  size_t count = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    if (!(std::abs(a[i] - b[i]) <= row.tolerance * std::max(1.0, std::abs(a[i]))) &&
-        !(std::isnan(a[i]) && std::isnan(b[i])))
-      ++count;
-  const double allowed = row.outliers * static_cast<double>(a.size());
-  return static_cast<double>(count) > allowed || a.size() != b.size() ? std::max<size_t>(count, 1)
-                                                                      : 0;
-}
-
 // One of each kind.
 std::vector<Target> targetsOf(const std::vector<cl::Device>& members) {
   std::vector<Target> targets;
@@ -108,17 +96,18 @@ int compareUnified(double seconds, const std::vector<std::string>& names) {
     Prepared prepared(together, row, problem);
     const cl_uint split_class = prepared.split(local).first;
     const Timing all = timeOf(prepared, local);
-    const size_t apart = differences(row, best->result, all.result);
-    const char* const verdict = apart                                ? "**wrong**"
-                                : sameBits(best->result, all.result) ? "same"
-                                                                     : "rounded otherwise";
+    const bool same = sameBits(best->result, all.result);
+    const std::string mistake = same ? "" : prepared.compare(all.result, best->result);
+    const std::string verdict = same              ? "same"
+                                : mistake.empty() ? "rounded otherwise"
+                                                  : "**wrong**: " + mistake;
     std::printf("| `%s` | %zu | %s | %.3f | %.3f | %.2f | %s |\n", row.name, factor,
                 classes[split_class], 1e3 * best->seconds, 1e3 * all.seconds,
-                best->seconds / all.seconds, verdict);
+                best->seconds / all.seconds, verdict.c_str());
     std::fflush(stdout);
     logs += std::log(best->seconds / all.seconds);
     ++rows;
-    wrong += apart != 0;
+    wrong += !mistake.empty();
   }
   if (rows)
     std::printf("geometric mean of %zu: %.2f\n", rows, std::exp(logs / static_cast<double>(rows)));

@@ -26,7 +26,7 @@ bool launchKnows(const SCEV* value) {
   });
 }
 
-// What the comparison says of the loop when it goes on.
+// What the comparison says of the loop when it goes on, but not where it is made.
 std::optional<LoopCounter> counterOf(const llvm::ICmpInst& comparison, bool outcome,
                                      const Loop& loop, llvm::ScalarEvolution& evolution) {
   if (!comparison.getOperand(0)->getType()->isIntegerTy()) return std::nullopt;
@@ -47,8 +47,10 @@ std::optional<LoopCounter> counterOf(const llvm::ICmpInst& comparison, bool outc
   // Where nothing is less, this wraps to where the counter would, which a launch finds out.
   if (llvm::ICmpInst::isLT(predicate))
     bound = evolution.getMinusSCEV(bound, evolution.getOne(bound->getType()));
-  return LoopCounter{steps->getStart(), stride, bound, llvm::ICmpInst::isSigned(predicate),
-                     nullptr,           false};
+  return LoopCounter{.first = steps->getStart(),
+                     .stride = stride,
+                     .last = bound,
+                     .is_signed = llvm::ICmpInst::isSigned(predicate)};
 }
 
 // Of all that has to hold together for the loop to go on, the first counter.

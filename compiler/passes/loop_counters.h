@@ -16,8 +16,8 @@ struct LoopCounter {
   const llvm::SCEV* stride;  // of a launch's sizes, constants and by-value arguments
   const llvm::SCEV* last;    // the same in all iterations
   bool is_signed;
-  const llvm::BasicBlock* exiting;  // where that is looked at
-  bool only_exit;                   // it goes on exactly as long
+  const llvm::BasicBlock* exiting = nullptr;  // where that is looked at
+  bool only_exit = false;                     // it goes on exactly as long
 };
 
 // None where it has no such counter.
