@@ -15,7 +15,7 @@ struct Expression {
   int64_t bound;
 };
 
-constexpr int64_t no_bound = int64_t{1} << 40, ids = 80, counter_limit = 60;
+constexpr int64_t no_bound = int64_t{1} << 40, ids = 80, counter_limit = 130;
 
 class Generator {
  public:
@@ -115,7 +115,7 @@ class Generator {
     };
     const Expression x = operand(depth - 1, type, 1 << 14);
     const Expression y = operand(depth - 1, type, 1 << 14);
-    switch (below(9)) {
+    switch (below(13)) {
       case 0:
         return {joined(x, "-", y), type, is_unsigned ? no_bound : x.bound + y.bound};
       case 1:
@@ -133,6 +133,16 @@ class Generator {
       }
       case 6:
         return {"(" + x.text + " >> " + number(4) + ")", type, is_unsigned ? no_bound : x.bound};
+      case 7:
+      case 8:
+        return {either(pick<2>({"<", ">"}), x.text, y.text), type,
+                is_unsigned ? no_bound : std::max(x.bound, y.bound)};
+      case 9:
+        return {joined(x, pick<3>({"&", "|", "^"}).c_str(), y), type,
+                is_unsigned ? no_bound : 2 * std::max(x.bound, y.bound) + 1};
+      case 10:
+        return {"(" + x.text + " - " + x.text + " % " + std::to_string(1 + below(9)) + ")", type,
+                is_unsigned ? no_bound : x.bound};
       default:
         return {joined(x, "+", y), type, is_unsigned ? no_bound : x.bound + y.bound};
     }
@@ -190,6 +200,31 @@ class Generator {
       line("sum += " + std::string(pointer == "v" ? "all" : "") + "(READ" + place + ");");
   }
 
+  // The lesser or greater of two.
+  static std::string either(const std::string& op, const std::string& x, const std::string& y) {
+    return "(" + x + " " + op + " " + y + " ? " + x + " : " + y + ")";
+  }
+
+  // Of a loop: an int from 0 to 40, and of the ids what a few of them multiply to.
+  std::string limit() {
+    constexpr std::array<const char*, 4> few = {"get_local_id", "get_group_id", "get_local_size",
+                                                "get_num_groups"};
+    const auto id = [&] { return "(int)" + pick(few) + "(" + dimension() + ")"; };
+    const auto any = [&] { return "(" + as("int", leaf()).text + " & 15)"; };
+    switch (below(6)) {
+      case 0:
+        return either("<", id() + " * " + id(), "40");
+      case 1:
+        return either("<", id() + " * " + std::to_string(1 + below(4)), any());
+      case 2:
+        return either(">", id(), any());
+      case 3:
+        return "((" + id() + " * " + id() + " + " + any() + ") % 40)";
+      default:
+        return any();
+    }
+  }
+
   void statement(unsigned depth) {
     const uint64_t kind = depth == 0 ? 0 : below(10);
     if (kind < 4) return access();
@@ -203,8 +238,7 @@ class Generator {
       return line("}");
     }
     const std::string k = "k" + std::to_string(loops_++);
-    const std::string limit = "(" + as("int", leaf()).text + " & 15)";
-    constexpr std::array<const char*, 10> loops = {
+    constexpr std::array<const char*, 18> loops = {
         "for (int K = 0; K < L; ++K) {",
         "for (int K = L; K > 0; --K) {",
         "for (int K = 1; K <= L; K += 3) {",
@@ -214,10 +248,18 @@ class Generator {
         "for (uint K = get_global_id(0); K < L + 30u; K += get_global_size(0)) {",
         "for (size_t K = get_group_id(0); K <= L + 30; K += get_num_groups(0)) {",
         "for (short K = get_local_id(1); K < L + 20; K += get_local_size(1)) {",
-        "for (int K = get_global_id(0), s = get_global_size(0); K < 3 * L; K += s) {"};
+        "for (int K = get_global_id(0), s = get_global_size(0); K < 3 * L; K += s) {",
+        "for (int K = L; K < L; ++K) {",
+        "for (int K = L; K >= L; K -= 2) {",
+        "for (uint K = L; K < L; K += m + 1) {",
+        "for (int K = 1; K <= L; K *= 2) {",
+        "for (int K = L; K > 0; K >>= 1) {",
+        "for (int K = 0; K < L && K < L; ++K) {",
+        "for (int K = 0, e = L; K < e; K += 2, --e) {",
+        "for (int K = get_local_id(0); K <= L + 40; K += get_local_size(0) * L + 1) {"};
     std::string head = pick(loops);
     for (size_t at; (at = head.find('K')) != std::string::npos;) head.replace(at, 1, k);
-    for (size_t at; (at = head.find('L')) != std::string::npos;) head.replace(at, 1, limit);
+    for (size_t at; (at = head.find('L')) != std::string::npos;) head.replace(at, 1, limit());
     line(head);
     counters_.push_back(k);
     if (chance(15)) line("if (" + condition() + ") break;");
