@@ -12,6 +12,7 @@
 #include "backends/hip/peer_copies.h"
 #include "backends/hip/print_buffers.h"
 #include "backends/hip/runtime.h"
+#include "core/pool.h"
 
 namespace weft::hip {
 
@@ -71,15 +72,17 @@ struct DeviceContext {
   // lives.
   std::atomic<bool> lost{false};
   // When the last operation was submitted to one of its streams.
-  std::atomic<port::Nanoseconds> last_submission{0};
-  std::array<uint64_t, 3> max_grid{1, 1, 1};
+  alignas(pool::line_bytes) std::atomic<port::Nanoseconds> last_submission{0};
+  alignas(pool::line_bytes) std::array<uint64_t, 3> max_grid{1, 1, 1};
   uint64_t max_shared_bytes = 0;
   size_t texture_pitch_alignment = 0;  // bytes; 0: kernels read no textures
   MemoryCache memory{api, device};
   EventClock clock{api, device};
-  EventPool timed_events{api, device, event_blocking_sync};
-  EventPool plain_events{api, device, event_blocking_sync | event_disable_timing};
-  // For streams to wait for: those that a thread can sleep on cost three times as much.
+  // A thread can sleep on those named so. They interrupt a processor of the host, which takes up to
+  // 30 us of it; the others cost the submitter a tenth of a launch.
+  EventPool timed_events{api, device, 0};
+  EventPool timed_sleep_events{api, device, event_blocking_sync};
+  EventPool sleep_events{api, device, event_blocking_sync | event_disable_timing};
   EventPool fence_events{api, device, event_disable_timing};
   PrintBuffers print_buffers{api, device};
   PeerCopies peer_copies{api, device};

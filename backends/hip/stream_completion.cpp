@@ -21,10 +21,17 @@ constexpr port::Nanoseconds polling_pause = 10'000;
 // How long the completion thread leaves it to those who submit to make a mark, and stays awake for
 // one: what it asks of the runtime would cost them a wait for the runtime's locks.
 constexpr port::Nanoseconds longest_open = 1'000'000;
-constexpr std::chrono::microseconds shortest_nap{50}, longest_nap{1000};
+constexpr port::Nanoseconds shortest_nap = 50'000, longest_nap = 1'000'000;
+// Of the time that an operation has taken yet: so much later its end may be found.
+constexpr port::Nanoseconds nap_share = 8;
 // How often the runtime may refuse to make a mark, for want of memory, until the device is taken
 // for lost: some seconds.
 constexpr unsigned most_tries = 3000;
+
+// Between looks at what others write: each look takes the line away from them.
+void pauseBriefly() {
+  for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+}
 
 }  // namespace
 
@@ -34,7 +41,7 @@ bool StreamCore::waitForFlights() noexcept {
   const port::Nanoseconds give_up = hostNow() + options_.spin_ns;
   for (bool empty = true; empty;) {
     while (queued_.load(std::memory_order_relaxed) == 0 && !stopping_ && hostNow() < give_up)
-      __builtin_ia32_pause();
+      pauseBriefly();
     auto locked = queue_.lock();
     while (locked->flights.empty() && !locked->stop && hostNow() >= give_up) {
       locked->sleeping = true;
@@ -49,7 +56,7 @@ bool StreamCore::waitForFlights() noexcept {
   port::Nanoseconds now = begin;
   while (marks_.load(std::memory_order_acquire) == 0 && queued_.load() != 0 && !stopping_ &&
          (now < close || (now < begin + longest_open && somebodySubmits(now)))) {
-    __builtin_ia32_pause();
+    pauseBriefly();
     now = hostNow();
   }
   return true;
@@ -101,7 +108,10 @@ bool StreamCore::spin(const Mark& mark) noexcept {
     } else if (reached(mark, Ask::no) != not_ready) {
       return true;
     }
-    __builtin_ia32_pause();
+    if (busy)
+      pauseBriefly();
+    else
+      __builtin_ia32_pause();
     now = hostNow();
   } while (now < give_up || (busy && now < begin + longest_open));
   return completeOldest(Ask::always);
@@ -169,7 +179,8 @@ bool StreamCore::sleepUntil(const Mark& mark) noexcept {
 // An event to sleep on, if nothing has come behind the operation yet; or one to ask whether the
 // device is lost, which words alone would not tell.
 void StreamCore::prepareSleep(const Mark& mark) noexcept {
-  if (!mark.wakes() && (last() == mark.sequence || !hasEvent())) tryCloseBatch(Tell::by_event);
+  if (!mark.wakes() && (last() == mark.sequence || !hasEvent()))
+    tryCloseBatch(Tell::by_sleep_event);
 }
 
 // Such an event interrupts a processor of the host, maybe that of who looks for the end.
@@ -180,17 +191,16 @@ bool StreamCore::mayPrepareSleep(const Mark& mark) noexcept {
 // A later mark's event may take any time longer. The mark may stay when its operation has ended: of
 // several behind the same one, those that nobody needed to look at.
 void StreamCore::awaitEnd(const Mark& mark) noexcept {
-  auto nap = shortest_nap;
+  const port::Nanoseconds begin = hostNow();
   std::optional<Mark> oldest;
   do {
+    port::Nanoseconds nap = shortest_nap;
     if (mayPrepareSleep(mark)) {
       prepareSleep(mark);
       if (awaitStart(mark) && sleepUntil(mark)) return;
-      std::this_thread::sleep_for(nap);
-      nap = std::min(2 * nap, longest_nap);
-    } else {
-      std::this_thread::sleep_for(shortest_nap);
+      nap = std::clamp((hostNow() - begin) / nap_share, shortest_nap, longest_nap);
     }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nap));
     if (completeOldest(Ask::always)) return;
     oldest = oldestMark();
   } while (queued_.load() != 0 && oldest && oldest->sequence == mark.sequence);
@@ -201,11 +211,11 @@ void StreamCore::markOpen(unsigned& tries) noexcept {
   if (queued_.load(std::memory_order_acquire) == 0) return;  // completed by others
   {
     const std::unique_lock ordered(submitting_, std::try_to_lock);
-    if (ordered) tries = closeAll(Tell::by_event) ? 0 : tries + 1;
+    if (ordered) tries = closeAll(howToTellAll()) ? 0 : tries + 1;
     if (ordered && tries == 0) return;
   }
   if (tries >= most_tries) context->lost.store(true, std::memory_order_relaxed);
-  std::this_thread::sleep_for(tries < 10 ? shortest_nap : longest_nap);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(tries < 10 ? shortest_nap : longest_nap));
 }
 
 void StreamCore::run() noexcept {

@@ -8,11 +8,14 @@
 namespace weft::hip {
 namespace {
 
-// Operations that nobody observes hold memory until their end is told. And where other streams wait
-// for each of them, more has to be done when it is.
-constexpr uint64_t most_unmarked = 64, most_fenced = 16;
+// Operations that nobody observes hold memory until their end is told.
+constexpr uint64_t most_unmarked = 64;
 // How many marks are passed at once.
 constexpr size_t most_reach = 64;
+// What an operation takes where the host need not hurry, and may be interrupted for each.
+constexpr int64_t long_time = 50'000;
+// Of how many operations the usual time is, roughly: it may be told of 64 at once.
+constexpr int64_t remembered_times = 128;
 
 uint64_t nextId() {
   static std::atomic<uint64_t> last{0};
@@ -52,7 +55,6 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   flight.operation = &operation;
   flight.submitted = hostNow();
   context->last_submission.store(flight.submitted, std::memory_order_relaxed);
-  pending_.fetch_add(1, std::memory_order_relaxed);
   // One stream's lock at a time.
   HostParts left;
   for (const port::Operation* before : operation.behind)
@@ -61,41 +63,47 @@ void StreamCore::submit(port::Operation& operation) noexcept {
   const std::lock_guard ordered(submitting_);
   const Current current(api, context->device);
   flight.status = context->usable(current.status());
-  backWord();
+  if (told_ == last() && takeLong()) letSleep();
   enqueue(flight, left);
   operation.refused.store(flight.status != success, std::memory_order_relaxed);
-  const uint64_t marked = std::max(word_written_.load(std::memory_order_relaxed), event_recorded_);
-  const bool recent = last() - marked < (operation.awaited ? most_fenced : most_unmarked);
-  const bool asked = flight.status != success || operation.observed || flight.end;
-  if (recent && !asked && !operation.awaited) {
+  const uint64_t marked = has_word_ ? word_written_.load(std::memory_order_relaxed) : fenced_;
+  const bool due = last() - marked >= most_unmarked, asked = isAsked(flight);
+  if (!due && !asked && !operation.awaited) {
     push(std::move(flight), nullptr);
     return;
   }
   Mark mark{flight.sequence, flight.end};
   mark.timed = flight.end != nullptr;
-  const bool made = makeMark(mark, howToTell(flight, recent));
-  if (asked && !mark.event && word_written_.load(std::memory_order_relaxed) == flight.sequence)
-    told_ = flight.sequence;
+  const bool made = makeMark(mark, howToTell(flight, due));
+  if (asked) told_ = flight.sequence;
   // What was not recorded has the time of something else.
   if (!mark.timed) context->timed_events.give(std::exchange(flight.end, nullptr));
   push(std::move(flight), made ? &mark : nullptr);
 }
 
-// At a word everybody can look without the runtime, and the device gets to it sooner. What is
-// alone here has one even where its end is asked for: who has to sleep records an event then.
-StreamCore::Tell StreamCore::howToTell(const Flight& flight, bool recent) const noexcept {
-  const port::Operation& operation = *flight.operation;
-  if (flight.status != success || flight.end) return Tell::by_event;
-  if (!operation.awaited)
-    return operation.observed && queued_.load(std::memory_order_relaxed) > 0 ? Tell::by_event
-                                                                             : Tell::by_word;
-  return operation.observed || !recent ? Tell::by_event : Tell::by_fence;
+bool StreamCore::isAsked(const Flight& flight) const noexcept {
+  return flight.status != success || flight.operation->observed || flight.end;
 }
 
-// An event recorded later would tell of what comes now, too.
-void StreamCore::backWord() noexcept {
-  const bool open = told_ == last() && told_ > completed_.load(std::memory_order_relaxed);
-  if (open && progress() < told_) closeAll(Tell::by_event);
+// At a word everybody can look without the runtime, and the device gets to it sooner: what is alone
+// here has one, and others now and then.
+StreamCore::Tell StreamCore::howToTell(const Flight& flight, bool due) const noexcept {
+  const bool asked = isAsked(flight);
+  if (flight.end || (flight.operation->awaited && !asked)) return Tell::by_fence;
+  if (asked && queued_.load(std::memory_order_relaxed) > 0 && takeLong())
+    return Tell::by_sleep_event;
+  if (flight.operation->awaited) return Tell::by_fence;
+  return due || queued_.load(std::memory_order_relaxed) == 0 ? Tell::by_word : Tell::by_fence;
+}
+
+bool StreamCore::takeLong() const noexcept {
+  return usual_time_.load(std::memory_order_relaxed) >= long_time;
+}
+
+// Until what is last here has ended, and not what is to come behind it.
+void StreamCore::letSleep() noexcept {
+  if (last() <= completed_.load(std::memory_order_relaxed)) return;
+  if (!has_word_ || progress() < last()) closeAll(Tell::by_sleep_event);
 }
 
 void StreamCore::makeAwaitable(uint64_t number, HostParts& left) noexcept {
@@ -172,9 +180,10 @@ void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
   if (timed) {
     flight.base = context->clock.base(flight.submitted);
     Status status = success;
-    flight.start = context->timed_events.take(status);
+    EventPool& pool = startPool(operation);
+    flight.start = pool.take(status);
     if (flight.start && context->note(api.eventRecord(flight.start, handle_)) != success)
-      context->timed_events.give(std::exchange(flight.start, nullptr));
+      pool.give(std::exchange(flight.start, nullptr));
   }
   const bool held = held_ > completed_.load(std::memory_order_acquire);
   flight.status = context->note(
@@ -184,6 +193,10 @@ void StreamCore::enqueue(Flight& flight, const HostParts& left) noexcept {
     flight.end = context->timed_events.take(status);
     context->note(status);
   }
+}
+
+EventPool& StreamCore::startPool(const port::Operation& operation) const noexcept {
+  return operation.wants_start ? context->timed_sleep_events : context->timed_events;
 }
 
 // Made after a failure, too: what came before has to end before this flight does. Of a lost device
@@ -198,7 +211,7 @@ bool StreamCore::makeMark(Mark& mark, Tell tell) noexcept {
 
 // One way or the other.
 bool StreamCore::tellBy(Tell tell, Mark& mark) noexcept {
-  mark.fence = tell == Tell::by_fence;
+  mark.sleep = tell == Tell::by_sleep_event;
   if (tell == Tell::by_word && writeWord(mark)) return true;
   return recordEvent(mark) || (tell != Tell::by_word && writeWord(mark));
 }
@@ -209,12 +222,12 @@ bool StreamCore::recordEvent(Mark& mark) noexcept {
   if (mark.event) status = api.eventRecord(mark.event, handle_);
   if (context->note(status) == success) {
     fenced_ = mark.sequence;
-    if (!mark.fence) event_recorded_ = mark.sequence;
+    if (mark.sleep) sleep_recorded_ = mark.sequence;
     return true;
   }
   if (!mark.timed) poolOf(mark).give(mark.event);
   mark.event = nullptr;
-  mark.fence = mark.timed = false;
+  mark.sleep = mark.timed = false;
   return false;
 }
 
@@ -229,29 +242,33 @@ bool StreamCore::writeWord(const Mark& mark) noexcept {
 void StreamCore::closeBatch() noexcept {
   if (queued_.load(std::memory_order_acquire) == 0) return;
   const std::lock_guard ordered(submitting_);
-  if (told_ != last()) closeAll(Tell::by_event);
+  if (told_ != last()) closeAll(howToTellAll());
 }
 
 bool StreamCore::tryCloseBatch(Tell tell) noexcept {
   if (queued_.load(std::memory_order_acquire) == 0) return true;
   const std::unique_lock ordered(submitting_, std::try_to_lock);
-  if (ordered) closeAll(tell == Tell::by_word && !has_word_ ? Tell::by_event : tell);
+  if (ordered) closeAll(tell);
   return ordered.owns_lock();
 }
 
 // Under `submitting_`. False: no mark could be made.
 bool StreamCore::closeAll(Tell tell) noexcept {
+  if (tell == Tell::by_word && !has_word_) tell = Tell::by_fence;
   const uint64_t word = word_written_.load(std::memory_order_relaxed);
-  if ((tell == Tell::by_word ? word : tell == Tell::by_event ? event_recorded_ : fenced_) == last())
-    return true;
+  const uint64_t made = tell == Tell::by_word          ? word
+                        : tell == Tell::by_sleep_event ? sleep_recorded_
+                                                       : fenced_;
+  if (made == last()) return true;
   const Current current(api, context->device);
   const Status status = context->usable(context->note(current.status()));
   Mark mark{last()};
   if (status != success && status != device_lost) return false;
   if (!makeMark(mark, tell)) return false;
+  told_ = last();
   auto locked = queue_.lock();
   locked->marks.push_back(mark);
-  marks_.fetch_add(1, std::memory_order_release);
+  marks_.store(locked->marks.size(), std::memory_order_release);
   return true;
 }
 
@@ -260,10 +277,10 @@ void StreamCore::push(Flight&& flight, const Mark* mark) {
   {
     auto locked = queue_.lock();
     locked->flights.push_back(std::move(flight));
-    queued_.fetch_add(1, std::memory_order_release);
+    queued_.store(locked->flights.size(), std::memory_order_release);
     if (mark) {
       locked->marks.push_back(*mark);
-      marks_.fetch_add(1, std::memory_order_release);
+      marks_.store(locked->marks.size(), std::memory_order_release);
     }
     sleeping = locked->sleeping;
   }
@@ -340,8 +357,8 @@ bool StreamCore::pass(size_t reach, Ask ask) noexcept {
     const Mark& passed = queue->marks.front();
     if (!passed.timed) giveBack(*queue, passed.event, poolOf(passed));
     queue->marks.pop_front();
-    marks_.fetch_sub(1, std::memory_order_relaxed);
   }
+  marks_.store(queue->marks.size(), std::memory_order_relaxed);
   return true;
 }
 
@@ -351,7 +368,7 @@ bool StreamCore::popEnded(Flight& flight, Status& status) noexcept {
   status = queue->ended_status;
   flight = std::move(queue->flights.front());
   queue->flights.pop_front();
-  queued_.fetch_sub(1, std::memory_order_relaxed);
+  queued_.store(queue->flights.size(), std::memory_order_relaxed);
   return true;
 }
 
@@ -368,10 +385,7 @@ bool StreamCore::completeOldest(Ask ask) noexcept {
   Flight flight;
   Status status = success;
   const bool taken = take(flight, status, ask);
-  if (taken) {
-    pending_.fetch_sub(1, std::memory_order_relaxed);
-    complete(flight, status);
-  }
+  if (taken) complete(flight, status);
   completing_.store(false);
   return taken;
 }
@@ -385,8 +399,17 @@ port::Nanoseconds StreamCore::startOf(const Flight& flight, port::Nanoseconds to
   return std::clamp(told, earliest, std::max(earliest, latest));
 }
 
+void StreamCore::noteTime(const Flight& flight, port::Nanoseconds now) noexcept {
+  const auto begin = std::max(flight.submitted, std::exchange(last_told_, now));
+  const auto time = static_cast<int64_t>(now - begin);
+  const int64_t usual = usual_time_.load(std::memory_order_relaxed);
+  usual_time_.store(usual == 0 ? time : usual + (time - usual) / remembered_times,
+                    std::memory_order_relaxed);
+}
+
 void StreamCore::complete(Flight& flight, Status status) noexcept {
   const port::Nanoseconds now = hostNow();
+  noteTime(flight, now);
   port::Nanoseconds begun = 0, ended = 0;
   if (flight.base && flight.start && flight.end && status == success) {
     begun = context->clock.time(*flight.base, flight.start);
@@ -402,8 +425,8 @@ void StreamCore::complete(Flight& flight, Status status) noexcept {
   if (flight.status == success) flight.status = status;
   if (flight.borrowed.last_part && flight.status == success) flight.borrowed.last_part->run();
   completed_.store(flight.sequence, std::memory_order_release);
-  for (EventHandle event : {flight.start, flight.end})
-    if (event) giveBack(*queue_.lock(), event, context->timed_events);
+  if (flight.start) giveBack(*queue_.lock(), flight.start, startPool(*flight.operation));
+  if (flight.end) giveBack(*queue_.lock(), flight.end, context->timed_events);
   // Of a lost device the runtime may call them yet, until the stream is destroyed.
   const HostParts& parts = flight.borrowed.parts;
   if (status != success) abandoned_.insert(abandoned_.end(), parts.begin(), parts.end());

@@ -2,10 +2,12 @@
 // device has got with them. Outlives port::Stream when that is destroyed from within finished().
 //
 // A mark is an event, or a number that the device writes to a word of the host's, behind the
-// operations it covers. Either costs the submitter about as much as launching a small kernel, so
-// only an operation that somebody observes has one to itself; the others share that of a later
-// operation, of a flush, or the one that the completion thread makes when it finds no other. Less
-// costs a fence: an event for other streams to wait for, which can be asked but not slept on.
+// operations it covers. Cheapest is a fence: an event that other streams wait for and threads ask
+// for, but on which none can sleep. An event to sleep on interrupts a processor, maybe the
+// submitter's, so it is made when a thread is about to sleep, and ahead of that only where
+// operations take so long that it does not matter. An operation that somebody observes has a mark
+// to itself; the others share that of a later operation, of a flush, or the one that the completion
+// thread makes when it finds no other.
 #pragma once
 
 #include <condition_variable>
@@ -15,6 +17,7 @@
 
 #include "backends/hip/encoder.h"
 #include "core/brief_mutex.h"
+#include "core/pool.h"
 
 namespace weft::hip {
 
@@ -40,7 +43,7 @@ class StreamCore {
   void closeBatch() noexcept;
   // By a word that a caller looks at, where there is one, by an event that a thread can sleep on,
   // or by a fence.
-  enum class Tell : uint8_t { by_word, by_event, by_fence };
+  enum class Tell : uint8_t { by_word, by_sleep_event, by_fence };
   // Unless somebody submits now: false.
   bool tryCloseBatch(Tell tell) noexcept;
   // Where words do not say that it has ended: is the runtime asked? A word written behind the very
@@ -64,7 +67,8 @@ class StreamCore {
   template <class Call>
   auto between(Call&& call) {
     const std::lock_guard ordered(submitting_);
-    backWord();
+    // An event recorded later would tell of what comes now, too.
+    if (told_ == last()) letSleep();
     held_ = last() + 1;
     return call(handle_);
   }
@@ -75,7 +79,10 @@ class StreamCore {
            place.number > completed_.load(std::memory_order_relaxed);
   }
 
-  size_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+  size_t pending() const noexcept {
+    const uint64_t completed = completed_.load(std::memory_order_relaxed);
+    return last() - std::min(completed, last());
+  }
 
   const std::shared_ptr<DeviceContext> context;
   const Api& api;
@@ -83,7 +90,7 @@ class StreamCore {
  private:
   struct Flight {
     port::Operation* operation = nullptr;
-    EventHandle start = nullptr;  // of a timed operation
+    EventHandle start = nullptr;  // of a timed operation; to sleep on if that wants its start
     EventHandle end = nullptr;
     std::shared_ptr<const TimeBase> base;
     port::Nanoseconds submitted = 0;
@@ -99,12 +106,12 @@ class StreamCore {
   struct Mark {
     uint64_t sequence = 0;
     EventHandle event = nullptr;
-    bool fence = false;       // the event is one
+    bool sleep = false;       // a thread can sleep on the event
     bool timed = false;       // the event is its flight's, and timed
     Status status = success;  // else the device was lost before, and nothing will tell
 
     bool canBeAsked() const { return event && status == success; }
-    bool wakes() const { return canBeAsked() && !fence; }
+    bool wakes() const { return canBeAsked() && sleep; }
   };
 
   struct Queue {
@@ -130,15 +137,19 @@ class StreamCore {
   void noteWait(uint64_t id, uint64_t number) noexcept;
   Status runBehind(const Flight& flight, const HostParts& left) noexcept;
   void enqueue(Flight& flight, const HostParts& left) noexcept;
-  Tell howToTell(const Flight& flight, bool recent) const noexcept;
-  void backWord() noexcept;
+  EventPool& startPool(const port::Operation& operation) const noexcept;
+  bool isAsked(const Flight& flight) const noexcept;
+  Tell howToTell(const Flight& flight, bool due) const noexcept;
+  bool takeLong() const noexcept;
+  Tell howToTellAll() const noexcept { return takeLong() ? Tell::by_sleep_event : Tell::by_word; }
+  void letSleep() noexcept;
   bool closeAll(Tell tell) noexcept;
   bool makeMark(Mark& mark, Tell tell) noexcept;
   bool tellBy(Tell tell, Mark& mark) noexcept;
   bool writeWord(const Mark& mark) noexcept;
   bool recordEvent(Mark& mark) noexcept;
   EventPool& poolOf(const Mark& mark) const noexcept {
-    return mark.fence ? context->fence_events : context->plain_events;
+    return mark.sleep ? context->sleep_events : context->fence_events;
   }
   void push(Flight&& flight, const Mark* mark);
   uint64_t progress() const noexcept;
@@ -168,42 +179,54 @@ class StreamCore {
   void awaitEnd(const Mark& mark) noexcept;
   void markOpen(unsigned& tries) noexcept;
 
+  void noteTime(const Flight& flight, port::Nanoseconds now) noexcept;
+
   const StreamOptions options_;
   const bool has_word_;
   StreamHandle handle_ = nullptr;
   RelayStation station_;
   HostWord word_;
-  BriefMutex submitting_;  // the order on the device is the order in the queue
-  // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind, a
-  // fence or an event for `fenced_`. The word has the lower half of its one.
+  const uint64_t id_;  // no stream before had it
+
+  // What those who submit write, who complete and who look has a line of the caches each.
+  alignas(pool::line_bytes)
+      BriefMutex submitting_;  // the order on the device is the order in the queue
+  // Changed under `submitting_`: the last sequence, and the last that has a mark of the kind, an
+  // event to sleep on or any for `fenced_`. The word has the lower half of its one.
   std::atomic<uint64_t> sequence_{0};
   std::atomic<uint64_t> word_written_{0};
-  uint64_t event_recorded_ = 0, fenced_ = 0;
-  uint64_t told_ = 0;  // the last whose end was asked for and has a word at first
+  uint64_t sleep_recorded_ = 0, fenced_ = 0;
+  uint64_t told_ = 0;  // the last whose end was asked for
   HostOrder order_;
   uint64_t held_ = 0;  // the first flight behind the last thing that may hold it up
   // What the stream waits for, or did, on the device: so far in which others.
   struct Waited {
     uint64_t id = 0, number = 0;
   };
-  const uint64_t id_;  // no stream before had it
   std::array<Waited, 8> waited_{};
   size_t next_waited_ = 0;
+
   // Whoever sets it completes flights: one at a time, in their order.
-  std::atomic<bool> completing_{false};
-  Guarded<Queue, BriefMutex> queue_;
-  std::condition_variable_any changed_;
+  alignas(pool::line_bytes) std::atomic<bool> completing_{false};
   std::atomic<uint64_t> seen_{0};       // an event has told of the flights up to this one
   std::atomic<uint64_t> completed_{0};  // the last flight
-  std::atomic<size_t> pending_{0};      // submitted and not finished
-  std::atomic<size_t> queued_{0};       // of those, the ones in `queue_`
-  std::atomic<bool> stopping_{false};   // nobody has to look any longer
+  // What an operation takes of late, in nanoseconds, as far as ends have been told; 0: none has.
+  std::atomic<int64_t> usual_time_{0};
+  // Under `completing_`.
+  port::Nanoseconds last_end_ = 0;   // that the device told
+  port::Nanoseconds last_told_ = 0;  // when the last end was
+  HostParts abandoned_;              // what a lost device may yet call
+  size_t reach_ = 1;                 // the mark to ask for, of those that wait
+
+  alignas(pool::line_bytes) Guarded<Queue, BriefMutex> queue_;
+  std::condition_variable_any changed_;
+  // Changed under that lock: how many flights and marks it has.
+  alignas(pool::line_bytes) std::atomic<size_t> queued_{0};
   std::atomic<size_t> marks_{0};
+
+  alignas(pool::line_bytes) std::atomic<bool> stopping_{false};  // nobody has to look any longer
   std::atomic<port::Nanoseconds> polled_{0};  // when poll() last asked the runtime
   std::atomic<port::Nanoseconds> assisted_until_{0};
-  port::Nanoseconds last_end_ = 0;  // that the device told; under `completing_`
-  HostParts abandoned_;             // under `completing_`: what a lost device may yet call
-  size_t reach_ = 1;                // under `completing_`: the mark to ask for, of those that wait
 };
 
 }  // namespace weft::hip

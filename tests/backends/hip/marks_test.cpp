@@ -1,4 +1,6 @@
 // What is told of operations, and when, while something holds up what comes behind them.
+#include <deque>
+#include <set>
 #include <thread>
 
 #include "tests/backends/hip/running_kernel.h"
@@ -66,27 +68,41 @@ TEST_P(MarksTest, AnEndIsToldWhileSomebodyCannotSubmit) {
   }
 }
 
-// The events and words that the runtime is asked for.
+// The events and words that the runtime is asked for, and which of the events interrupt: those made
+// since then for a thread to sleep on.
 class CountedMarks {
  public:
   explicit CountedMarks(hip::Api& api) : api_(api) {
+    make_ = api.eventCreateWithFlags;
     record_ = api.eventRecord;
     write_ = api.streamWriteValue32;
-    events = words = 0;
-    api.eventRecord = [](auto... arguments) { return ++events, record_(arguments...); };
+    events = interrupts = words = 0;
+    api.eventCreateWithFlags = [](hip::EventHandle* event, unsigned flags) {
+      const hip::Status status = make_(event, flags);
+      if (flags & hip::event_blocking_sync) interrupting_.lock()->insert(*event);
+      return status;
+    };
+    api.eventRecord = [](hip::EventHandle event, auto... arguments) {
+      interrupts += interrupting_.lock()->contains(event);
+      return ++events, record_(event, arguments...);
+    };
     api.streamWriteValue32 = [](auto... arguments) { return ++words, write_(arguments...); };
   }
   ~CountedMarks() {
+    api_.eventCreateWithFlags = make_;
     api_.eventRecord = record_;
     api_.streamWriteValue32 = write_;
+    interrupting_.lock()->clear();
   }
   CountedMarks(const CountedMarks&) = delete;
   CountedMarks& operator=(const CountedMarks&) = delete;
 
-  static inline std::atomic<int> events, words;
+  static inline std::atomic<int> events, interrupts, words;
 
  private:
   hip::Api& api_;
+  static inline Guarded<std::set<hip::EventHandle>> interrupting_{std::set<hip::EventHandle>{}};
+  static inline decltype(hip::Api::eventCreateWithFlags) make_ = nullptr;
   static inline decltype(hip::Api::eventRecord) record_ = nullptr;
   static inline decltype(hip::Api::streamWriteValue32) write_ = nullptr;
 };
@@ -156,7 +172,8 @@ TEST_P(MarksTest, TheEndOfWhatWasAloneIsToldBeforeThatOfWhatCameBehind) {
       ASSERT_EQ(other->wait(word, 1), hip::success);
     }
     other->submit(behind);
-    EXPECT_EQ(CountedMarks::events, 2);
+    EXPECT_EQ(CountedMarks::interrupts, waits ? 1 : 0);
+    EXPECT_EQ(CountedMarks::events, waits ? 2 : 1);
     EXPECT_EQ(CountedMarks::words, 1);
     first.awaitBegin();
     std::this_thread::sleep_for(60ms);  // nobody looks at it any more
@@ -168,6 +185,31 @@ TEST_P(MarksTest, TheEndOfWhatWasAloneIsToldBeforeThatOfWhatCameBehind) {
     ASSERT_TRUE(behind.wait());
   }
   device->context()->runtime->words.give(word, 1);
+}
+
+// Submitting must not be held up by interrupts, but where operations take long threads sleep until
+// the end of each.
+TEST_P(MarksTest, OnlyEndsThatTakeLongInterrupt) {
+  const CountedMarks counted(device->context()->runtime->provider->api);
+  const auto other = device->createInOrderStream({.spin_ns = 2'000'000'000});
+  for (const bool known : {false, true}) {
+    RunningKernel kernel(*device, *module);
+    GpuLaunchCase empty(*module, "empty", {1, 1, 1}, {1, 1, 1});
+    std::deque<TestOperation> operations;
+    operations.emplace_back(kernel.launch());
+    for (int i = 0; i < 8; ++i) operations.emplace_back(empty.whole());
+    CountedMarks::interrupts = 0;
+    for (TestOperation& operation : operations) {
+      operation.wants_start = false;
+      operation.timed = &operation == &operations[3];
+      other->submit(operation);
+    }
+    EXPECT_EQ(CountedMarks::interrupts, known ? operations.size() : 0);
+    kernel.awaitBegin();
+    std::this_thread::sleep_for(20ms);
+    kernel.end();
+    for (TestOperation& operation : operations) ASSERT_TRUE(operation.wait());
+  }
 }
 
 // By a caller that polls, while the stream's thread sleeps on.
