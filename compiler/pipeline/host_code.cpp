@@ -13,6 +13,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/half_comparisons.h"
 #include "compiler/passes/inverse_roots.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/local_atomics.h"
@@ -64,6 +65,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   if (machine.getTargetTriple().isX86()) shareWideProducts(module);
   estimateInverseRoots(module, machine);
   boundShiftAmounts(module);
+  compareHalvesAsFloats(module, machine);
   if (fully) addLateTermsLast(module);
   lowerPixelCalls(module);
   alignStacks(module, machine);
