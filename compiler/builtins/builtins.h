@@ -25,6 +25,10 @@ enum class LateMath { left, linked };
 // Or those of sub-groups are either, as the lowering answers side_by_side_query (work_items.h).
 enum class GroupFunctions { lowered, own, either };
 
+// Makes pow(x, n), where n is a small whole number that stands there, or 0.5 or -0.5, products and
+// roots: of those the program calls, before the library is linked.
+void expandPowers(llvm::Module& module);
+
 // Links into `module` the definitions of every OpenCL builtin that it references, transitively, and
 // nothing else, with internal linkage and the C calling convention (their calls are converted too).
 // Work-item queries and barriers stay undefined: the lowering to lanes replaces them. Events become

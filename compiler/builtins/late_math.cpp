@@ -5,7 +5,9 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/builtins/library.h"
 #include "compiler/builtins/math_names.h"
+#include "compiler/builtins/number_parts.h"
 #include "compiler/builtins/own_math.h"
 #include "compiler/builtins/vector_math.h"
 #include "compiler/builtins/widening.h"
@@ -38,23 +40,70 @@ llvm::SmallVector<OwnForm> usedForms(llvm::Module& module) {
   return forms;
 }
 
-// Before it the form calls the function for each element, and goes on to where that cannot be
-// widened.
-void makeWide(Function& vector, const Function& scalar) {
-  auto& body = vector.getEntryBlock();
-  Function* copy = Function::Create(vector.getFunctionType(), llvm::GlobalValue::InternalLinkage,
-                                    "", vector.getParent());
-  if (!widen(scalar, *copy)) {
-    copy->eraseFromParent();
-    return;
-  }
-  body.eraseFromParent();
-  vector.splice(vector.end(), copy);
-  for (unsigned i = 0; i < vector.arg_size(); ++i)
-    copy->getArg(i)->replaceAllUsesWith(vector.getArg(i));
-  copy->eraseFromParent();
-  vector.setAttributes(scalar.getAttributes());
+// Where the machine has what they are made of, and the library has them (cl/own_fast.cl).
+void useFastFunctions(llvm::Module& module, llvm::MutableArrayRef<OwnForm> forms) {
+  constexpr llvm::StringLiteral prefix = "__weft_own_fast_";
+  const auto fast = [&](llvm::StringRef symbol) {
+    const auto name = parseOwnMathName(symbol);
+    const std::string other = name ? mathSymbol(prefix, *name, name->width) : "";
+    return findBuiltinModule(other) ? other : symbol.str();
+  };
+  for (OwnForm& form : forms) form.scalar = fast(form.scalar);
+  for (Function& function : module)
+    if (function.isDeclaration()) function.setName(fast(function.getName()));
 }
+
+// Vectors' forms of functions of single elements.
+class Forms {
+ public:
+  Forms(llvm::Module& module, const llvm::TargetMachine& machine)
+      : module_(module), machine_(machine) {}
+
+  // Before it the form calls the function for each element, and goes on to where that cannot be
+  // widened.
+  void makeWide(Function& vector, const Function& scalar) {
+    auto& body = vector.getEntryBlock();
+    Function* copy = Function::Create(vector.getFunctionType(), llvm::GlobalValue::InternalLinkage,
+                                      "", &module_);
+    const unsigned width =
+        llvm::cast<llvm::FixedVectorType>(vector.getReturnType())->getNumElements();
+    const auto makeForm = [&](const Function& other) { return formOf(other, width); };
+    if (!widen(scalar, *copy, machine_, makeForm)) {
+      copy->eraseFromParent();
+      return;
+    }
+    body.eraseFromParent();
+    vector.splice(vector.end(), copy);
+    for (unsigned i = 0; i < vector.arg_size(); ++i)
+      copy->getArg(i)->replaceAllUsesWith(vector.getArg(i));
+    copy->eraseFromParent();
+    vector.setAttributes(scalar.getAttributes());
+  }
+
+ private:
+  // Called where few elements need it.
+  Function* formOf(const Function& scalar, unsigned width) {
+    Function*& form = made_[{&scalar, width}];
+    if (form) return form;
+    llvm::SmallVector<llvm::Type*> parameters;
+    for (llvm::Type* type : scalar.getFunctionType()->params())
+      parameters.push_back(llvm::FixedVectorType::get(type, width));
+    auto* type = llvm::FunctionType::get(llvm::FixedVectorType::get(scalar.getReturnType(), width),
+                                         parameters, false);
+    Function* const made = Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                            "weft.rare." + scalar.getName(), module_);
+    form = made;
+    defineByElements(*made, scalar.getName());
+    makeWide(*made, scalar);
+    made->removeFnAttr(llvm::Attribute::AlwaysInline);
+    made->addFnAttr(llvm::Attribute::NoInline);
+    return made;
+  }
+
+  llvm::Module& module_;
+  const llvm::TargetMachine& machine_;
+  llvm::DenseMap<std::pair<const Function*, unsigned>, Function*> made_;
+};
 
 bool isShortOwn(const Function& function) {
   return !function.isDeclaration() && parseOwnMathName(function.getName()) &&
@@ -89,11 +138,13 @@ llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachin
   llvm::removeFromUsedLists(
       module, [](llvm::Constant* constant) { return isLate(*constant->stripPointerCasts()); });
   if (llvm::none_of(module, [](Function& f) { return isLate(f) && !f.use_empty(); })) return false;
-  const llvm::SmallVector<OwnForm> forms = usedForms(module);
+  llvm::SmallVector<OwnForm> forms = usedForms(module);
+  if (hasNumberParts(machine, 512)) useFastFunctions(module, forms);
   for (const OwnForm& form : forms) defineByElements(*form.vector, form.scalar);
   if (llvm::Error error = linkBuiltins(module, LateMath::linked)) return error;
   useSleefAlone(module, machine);
-  for (const OwnForm& form : forms) makeWide(*form.vector, *module.getFunction(form.scalar));
+  Forms wide(module, machine);
+  for (const OwnForm& form : forms) wide.makeWide(*form.vector, *module.getFunction(form.scalar));
   chooseInlined(module);
   return true;
 }

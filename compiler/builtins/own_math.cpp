@@ -11,7 +11,9 @@
 
 namespace weft::compiler {
 
-bool hasFasterForm(const MathName& name) {
+bool hasFasterForm(const MathName& name, bool has_parts) {
+  // Made of instructions that take doubles apart.
+  if (has_parts && name.is_double && name.function == "log") return true;
   // The library has more code for CPUs (cl/inline_math.cl), or SLEEF's is about as fast.
   constexpr llvm::StringLiteral others[] = {"sin", "cos", "tan", "exp", "log"};
   constexpr llvm::StringLiteral others_of_double[] = {"sin",  "cos",  "tan",   "log",    "asin",

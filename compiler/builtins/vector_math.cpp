@@ -24,6 +24,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/builtins/library.h"
 #include "compiler/builtins/math_names.h"
+#include "compiler/builtins/number_parts.h"
 #include "compiler/builtins/own_math.h"
 #include "compiler/passes/simd/vector_forms.h"
 
@@ -73,19 +74,22 @@ std::string symbolOf(const MathName& name, const Isa* isa, unsigned width) {
 }
 
 // By which prefix the library has code for it that is linked late, or else null.
-const llvm::StringLiteral* latePrefix(const MathName& name) {
+const llvm::StringLiteral* latePrefix(const MathName& name, bool has_parts) {
   if (findBuiltinModule(mathSymbol(late_math_prefix, name, name.width))) return &late_math_prefix;
-  return hasFasterForm(name) ? &own_math_prefix : nullptr;
+  return hasFasterForm(name, has_parts) ? &own_math_prefix : nullptr;
 }
 
 class MathLowering {
  public:
   // Without `own_code`, SLEEF's symbols only.
   MathLowering(llvm::Module& module, const llvm::TargetMachine& machine, bool own_code)
-      : module_(module), isas_(selectIsas(machine)), own_code_(own_code && fuses()) {}
+      : module_(module),
+        isas_(selectIsas(machine)),
+        own_code_(own_code && fuses()),
+        has_parts_(hasNumberParts(machine, 512)) {}
 
   void lower(Function& marker, MathName name) {
-    late_ = own_code_ ? latePrefix(name) : nullptr;
+    late_ = own_code_ ? latePrefix(name, has_parts_) : nullptr;
     if (const std::string own = mathSymbol("__weft_inline_", name, name.width);
         own_code_ && findBuiltinModule(own)) {
       marker.replaceAllUsesWith(
@@ -246,7 +250,7 @@ class MathLowering {
 
   llvm::Module& module_;
   llvm::SmallVector<const Isa*, 4> isas_;
-  bool own_code_;
+  bool own_code_, has_parts_;
   const llvm::StringLiteral* late_ = nullptr;  // its prefix, if the function in hand is such
 };
 

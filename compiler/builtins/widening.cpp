@@ -8,7 +8,12 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
+
+#include "compiler/builtins/math_names.h"
+#include "compiler/builtins/number_parts.h"
 
 namespace weft::compiler {
 namespace {
@@ -19,10 +24,47 @@ bool canDivide(const llvm::Instruction& division) {
   return divisor && !divisor->isZero() && !divisor->isMinusOne();
 }
 
+const llvm::Function* partCalled(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+  return callee && isNumberPart(*callee) ? callee : nullptr;
+}
+
+// Of as many doubles as two vectors of AVX-512 hold, at an index below that.
+constexpr unsigned table_size = 16;
+const llvm::ConstantDataArray* tableUnder(const llvm::Instruction& load) {
+  if (!llvm::isa<llvm::LoadInst>(load) || !load.getType()->isDoubleTy()) return nullptr;
+  const auto* place = llvm::dyn_cast<llvm::GetElementPtrInst>(load.getOperand(0));
+  const auto* global =
+      place ? llvm::dyn_cast<llvm::GlobalVariable>(place->getPointerOperand()) : nullptr;
+  if (!global || !global->isConstant() || !global->hasInitializer() ||
+      place->getNumIndices() != 2 ||
+      !llvm::cast<llvm::Constant>(place->getOperand(1))->isNullValue())
+    return nullptr;
+  const auto* table = llvm::dyn_cast<llvm::ConstantDataArray>(global->getInitializer());
+  return table && table->getNumElements() == table_size ? table : nullptr;
+}
+bool isPlaceInTable(const llvm::Instruction& place) {
+  return llvm::isa<llvm::GetElementPtrInst>(place) &&
+         llvm::all_of(place.users(), [](const llvm::User* user) {
+           return tableUnder(*llvm::cast<llvm::Instruction>(user)) != nullptr;
+         });
+}
+
+// What a function leaves rare arguments to.
+const llvm::Function* ownCalled(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+  return callee && parseOwnMathName(callee->getName()) ? callee : nullptr;
+}
+
 bool canWiden(const llvm::Instruction& instruction) {
   if (instruction.isIntDivRem()) return canDivide(instruction);
+  if (isPlaceInTable(instruction) || tableUnder(instruction) || ownCalled(instruction)) return true;
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
     return llvm::isTriviallyVectorizable(call->getIntrinsicID());
+  if (const llvm::Function* part = partCalled(instruction))
+    return part->size() == 1 && llvm::all_of(part->front(), canWiden);
   return llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CmpInst, llvm::CastInst,
                    llvm::SelectInst, llvm::FreezeInst, llvm::PHINode, llvm::BranchInst,
                    llvm::ReturnInst>(instruction);
@@ -45,8 +87,11 @@ Blocks inOrder(const llvm::Function& function) {
 // Branches become selections.
 class Widening {
  public:
-  Widening(const llvm::Function& scalar, llvm::Function& vector, const Blocks& blocks)
+  Widening(const llvm::Function& scalar, llvm::Function& vector, const Blocks& blocks,
+           const llvm::TargetMachine& machine, FormMaker makeForm)
       : module_(*vector.getParent()),
+        machine_(machine),
+        makeForm_(makeForm),
         lanes_(llvm::cast<llvm::VectorType>(vector.getReturnType())->getElementCount()),
         builder_(llvm::BasicBlock::Create(vector.getContext(), "", &vector)) {
     for (unsigned i = 0; i < scalar.arg_size(); ++i) wide_[scalar.getArg(i)] = vector.getArg(i);
@@ -105,8 +150,76 @@ class Widening {
     return result;
   }
 
+  // By permutations of two vectors, of as many as there are elements.
+  llvm::Value* lookUp(const llvm::ConstantDataArray& table, llvm::Value* index) {
+    constexpr unsigned at_once = table_size / 2;
+    llvm::Value* halves[2];
+    for (unsigned half = 0; half < 2; ++half) {
+      llvm::SmallVector<double, at_once> values;
+      for (unsigned i = 0; i < at_once; ++i)
+        values.push_back(table.getElementAsDouble(half * at_once + i));
+      halves[half] = llvm::ConstantDataVector::get(builder_.getContext(), values);
+    }
+    const unsigned width = lanes_.getFixedValue();
+    llvm::SmallVector<llvm::Value*> results;
+    for (unsigned begin = 0; begin < width; begin += at_once) {
+      const unsigned count = std::min(at_once, width - begin);
+      llvm::Value* piece = builder_.CreateShuffleVector(
+          index, llvm::createSequentialMask(begin, count, at_once - count));
+      results.push_back(builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_pd_512, {},
+                                                 {halves[0], piece, halves[1]}));
+    }
+    llvm::Value* all = llvm::concatenateVectors(builder_, results);
+    return width % at_once == 0
+               ? all
+               : builder_.CreateShuffleVector(all, llvm::createSequentialMask(0, width, 0));
+  }
+
+  // For all lanes, if there are any that need it.
+  llvm::Value* callRarely(const llvm::CallInst& call, const llvm::Function& function) {
+    llvm::Function* form = makeForm_(function);
+    llvm::SmallVector<llvm::Value*> arguments;
+    for (const llvm::Use& argument : call.args()) arguments.push_back(wide(argument.get()));
+    llvm::BasicBlock* const before = builder_.GetInsertBlock();
+    llvm::Function& caller = *before->getParent();
+    auto* const rare = llvm::BasicBlock::Create(caller.getContext(), "", &caller);
+    auto* const after = llvm::BasicBlock::Create(caller.getContext(), "", &caller);
+    builder_.CreateCondBr(builder_.CreateOrReduce(lanesOf(call.getParent())), rare, after,
+                          llvm::MDBuilder(caller.getContext()).createUnlikelyBranchWeights());
+    builder_.SetInsertPoint(rare);
+    llvm::Value* const result = builder_.CreateCall(form, arguments);
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+    llvm::PHINode* const either = builder_.CreatePHI(result->getType(), 2);
+    either->addIncoming(llvm::PoisonValue::get(result->getType()), before);
+    either->addIncoming(result, rare);
+    return either;
+  }
+
+  llvm::Value* widenPart(const llvm::Instruction& call, const llvm::Function& part) {
+    llvm::SmallVector<llvm::Value*, 3> arguments;
+    for (unsigned i = 0; i < part.arg_size(); ++i) arguments.push_back(wide(call.getOperand(i)));
+    const llvm::TypeSize bits = arguments[0]->getType()->getPrimitiveSizeInBits();
+    if (hasNumberParts(machine_, bits)) return emitNumberPart(builder_, part, arguments);
+    for (unsigned i = 0; i < part.arg_size(); ++i) wide_[part.getArg(i)] = arguments[i];
+    for (const llvm::Instruction& instruction : part.front())
+      if (!instruction.isTerminator()) widen(instruction);
+    return wide(llvm::cast<llvm::ReturnInst>(part.front().getTerminator())->getReturnValue());
+  }
+
   void widen(const llvm::Instruction& instruction) {
-    if (llvm::isa<llvm::BranchInst>(instruction)) return;
+    if (llvm::isa<llvm::BranchInst, llvm::GetElementPtrInst>(instruction)) return;
+    if (const llvm::ConstantDataArray* table = tableUnder(instruction)) {
+      const auto* place = llvm::cast<llvm::GetElementPtrInst>(instruction.getOperand(0));
+      llvm::Value* const result = lookUp(*table, wide(place->getOperand(2)));
+      wide_[&instruction] = result;
+      return;
+    }
+    if (const llvm::Function* function = ownCalled(instruction)) {
+      llvm::Value* const result = callRarely(llvm::cast<llvm::CallInst>(instruction), *function);
+      wide_[&instruction] = result;
+      return;
+    }
     if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
       wide_[phi] = select(*phi);
       return;
@@ -119,6 +232,11 @@ class Widening {
       wide_[&instruction] = widenCall(*call);
       return;
     }
+    if (const llvm::Function* part = partCalled(instruction)) {
+      llvm::Value* const result = widenPart(instruction, *part);
+      wide_[&instruction] = result;
+      return;
+    }
     llvm::Instruction* clone = instruction.clone();
     clone->mutateType(llvm::VectorType::get(instruction.getType(), lanes_));
     for (llvm::Use& operand : clone->operands()) operand.set(wide(operand.get()));
@@ -126,6 +244,8 @@ class Widening {
   }
 
   llvm::Module& module_;
+  const llvm::TargetMachine& machine_;
+  FormMaker makeForm_;
   llvm::ElementCount lanes_;
   llvm::IRBuilder<> builder_;
   llvm::DenseMap<const llvm::Value*, llvm::Value*> wide_;
@@ -134,12 +254,13 @@ class Widening {
 
 }  // namespace
 
-bool widen(const llvm::Function& scalar, llvm::Function& vector) {
+bool widen(const llvm::Function& scalar, llvm::Function& vector, const llvm::TargetMachine& machine,
+           FormMaker makeForm) {
   const Blocks blocks = inOrder(scalar);
   if (blocks.empty()) return false;
   for (const llvm::BasicBlock* block : blocks)
     if (!llvm::all_of(*block, canWiden)) return false;
-  Widening(scalar, vector, blocks);
+  Widening(scalar, vector, blocks, machine, makeForm);
   return true;
 }
 

@@ -23,14 +23,17 @@ constexpr float allowed = 2;
 
 enum class Kind { none, root, loose_root, inverse_root };
 
-// "_Z4sqrtDv4_f" -> "sqrt"
+// "_Z4sqrtDv4_f" -> "sqrt". Of double only what may err: its roots and quotients are exact.
 Kind kindOf(const llvm::Function& function) {
   llvm::StringRef name = function.getName();
   size_t length = 0;
   if (!function.isDeclaration() || !name.consume_front("_Z") || name.consumeInteger(10, length))
     return Kind::none;
-  if (function.arg_size() != 1 || !function.getReturnType()->getScalarType()->isFloatTy())
-    return Kind::none;
+  if (function.arg_size() != 1) return Kind::none;
+  const llvm::Type* const type = function.getReturnType()->getScalarType();
+  if (type->isDoubleTy())
+    return name.take_front(length) == "rsqrt" ? Kind::inverse_root : Kind::none;
+  if (!type->isFloatTy()) return Kind::none;
   return llvm::StringSwitch<Kind>(name.take_front(length))
       .Case("sqrt", Kind::root)
       .Cases("half_sqrt", "native_sqrt", Kind::loose_root)
@@ -57,10 +60,11 @@ bool isMarked(const Value* value) {
   return llvm::cast<llvm::FPMathOperator>(value)->getFPAccuracy() >= allowed;
 }
 
-// What the quotient of 1 and a root of floats has under it; null if it is none.
+// What the quotient of 1 and a root has under it; null if it is none.
 llvm::IntrinsicInst* rootUnder(const Value* value) {
   using namespace llvm::PatternMatch;
-  if (!value->getType()->getScalarType()->isFloatTy() ||
+  const llvm::Type* const type = value->getType()->getScalarType();
+  if ((!type->isFloatTy() && !type->isDoubleTy()) ||
       !match(value, m_FDiv(m_SpecificFP(1), m_Value())))
     return nullptr;
   auto* root = llvm::dyn_cast<llvm::IntrinsicInst>(llvm::cast<Instruction>(value)->getOperand(1));
@@ -77,6 +81,11 @@ Value* estimateOfVector(Builder& builder, Value* x, unsigned width) {
     Value* every = llvm::Constant::getAllOnesValue(builder.getIntNTy(std::max(width, 8u)));
     return builder.CreateIntrinsic(id, {}, {x, llvm::Constant::getNullValue(x->getType()), every});
   };
+  if (x->getType()->getScalarType()->isDoubleTy()) {
+    if (width == 2) return make(llvm::Intrinsic::x86_avx512_rsqrt14_pd_128);
+    if (width == 4) return make(llvm::Intrinsic::x86_avx512_rsqrt14_pd_256);
+    return make(llvm::Intrinsic::x86_avx512_rsqrt14_pd_512);
+  }
   if (width == 4) return make(llvm::Intrinsic::x86_avx512_rsqrt14_ps_128);
   if (width == 8) return make(llvm::Intrinsic::x86_avx512_rsqrt14_ps_256);
   return make(llvm::Intrinsic::x86_avx512_rsqrt14_ps_512);
@@ -86,8 +95,9 @@ Value* estimateOfVector(Builder& builder, Value* x, unsigned width) {
 Value* estimate(Builder& builder, Value* x) {
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
   const unsigned width = type ? type->getNumElements() : 1;
-  unsigned at_once = 16;
-  while (at_once > 4 && width <= at_once / 2) at_once /= 2;
+  const unsigned bits = x->getType()->getScalarSizeInBits(), least = 128 / bits;
+  unsigned at_once = 512 / bits;
+  while (at_once > least && width <= at_once / 2) at_once /= 2;
   if (!type)
     x = builder.CreateInsertElement(
         llvm::PoisonValue::get(llvm::FixedVectorType::get(x->getType(), at_once)), x, uint64_t{0});
@@ -116,9 +126,13 @@ Value* inverseRoot(Builder& builder, Value* x) {
   Value* const half = llvm::ConstantFP::get(type, 0.5);
   Value* const guess = estimate(builder, x);
   Value* const root = builder.CreateFMul(x, guess);
-  Value* const step = fma(builder.CreateFNeg(root), builder.CreateFMul(guess, half), half);
-  Value* const better = fma(guess, step, guess);
-  return builder.CreateSelect(builder.CreateFCmpORD(root, root), better, guess);
+  const auto better = [&](Value* inverse, Value* of_it) {
+    Value* const step = fma(builder.CreateFNeg(of_it), builder.CreateFMul(inverse, half), half);
+    return fma(inverse, step, inverse);
+  };
+  Value* result = better(guess, root);
+  if (type->getScalarType()->isDoubleTy()) result = better(result, builder.CreateFMul(x, result));
+  return builder.CreateSelect(builder.CreateFCmpORD(root, root), result, guess);
 }
 
 }  // namespace

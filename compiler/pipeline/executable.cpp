@@ -53,6 +53,7 @@ llvm::Error linkFunctions(llvm::Module& module, const llvm::TargetMachine& machi
 
 llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& image) {
   forgetUsed(module);
+  expandPowers(module);
   auto machine = createMachine(machineTarget(image), options);
   if (!machine) return machine.takeError();
   if (image.target.kind != port::TargetKind::host_cpu)

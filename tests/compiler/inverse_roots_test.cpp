@@ -1,4 +1,4 @@
-// 1 / sqrt(x) of floats, from source to numbers.
+// 1 / sqrt(x), from source to numbers.
 #include <bit>
 #include <cmath>
 
@@ -125,6 +125,44 @@ TEST_F(InverseRoots, AreRoundedTwiceWhereTheProgramAsksForIt) {
       const float exact = 1 / std::sqrt(in[i]);
       ASSERT_TRUE(results[i] == exact || (std::isnan(results[i]) && std::isnan(exact))) << in[i];
     }
+  }
+}
+
+// Of doubles rsqrt alone may err, in all widths by the same.
+TEST_F(InverseRoots, OfDoublesKeepTheirBound) {
+  constexpr size_t items = 1 << 16;
+  constexpr uint64_t stride = 140737488355213;
+  std::vector<double> in, first;
+  for (uint64_t i = 0; i < items; ++i) in.push_back(std::bit_cast<double>(i * stride));
+  const double special[] = {0.0,       -0.0,      INFINITY,  -INFINITY,  NAN,
+                            0x1p-1074, 0x1p-1022, 0x1p-1023, -0x1p-1074, 0x1.fffffffffffffp1023,
+                            1.0,       4.0};
+  std::copy(std::begin(special), std::end(special), in.begin());
+  for (const size_t width : {1, 2, 3, 4, 8, 16}) {
+    const std::string n = width == 1 ? "" : std::to_string(width);
+    const auto built = build(
+        "kernel void f(global const double* in, global double* out) {\n"
+        "  size_t i = get_global_id(0);\n" +
+        (width == 1 ? "  out[i] = rsqrt(in[i]);\n}\n"
+                    : "  vstore" + n + "(rsqrt(vload" + n + "(i, in)), i, out);\n}\n"));
+    ASSERT_TRUE(built.ok) << built.log;
+    std::vector<double> out(items);
+    const double* from = in.data();
+    double* to = out.data();
+    const uint64_t count = items / width / 8 * 8;
+    Program(built.image).run("f", {count, 1, 1}, {8, 1, 1}, {&from, &to});
+    for (size_t i = 0; i < count * width; ++i) {
+      const long double exact = 1 / std::sqrt(static_cast<long double>(in[i]));
+      if (std::isnan(exact) || std::isinf(exact) || exact == 0) {
+        ASSERT_TRUE(std::isnan(exact) ? std::isnan(out[i]) : out[i] == exact) << in[i];
+        continue;
+      }
+      ASSERT_LE(std::abs(out[i] - exact) / std::ldexp(1.0L, std::ilogb(exact) - 52), 2) << in[i];
+      if (width > 1) {
+        ASSERT_EQ(out[i], first[i]) << in[i] << " width " << width;
+      }
+    }
+    if (width == 1) first = out;
   }
 }
 

@@ -16,20 +16,20 @@ double __weft_own_exp2_double(double x) {
   p = FMA(p, f, 0x1.c6b08d704a1acp-5);
   p = FMA(p, f, 0x1.ebfbdff82c598p-3);
   p = FMA(p, f, 0x1.62e42fefa39efp-1);
-  return zero_below(x, -1075.0, scaled(FMA(p, f, 1.0), n.number));
+  return zero_below(x, -1075.0, scaled(FMA(p, f, 1.0), n));
 }
 double __weft_own_exp10_double(double x) {
   const double high = bounded(x, -324.0, 340.0);
   const Integer n = nearest(high, LOG2_10);
   const double rest = FMA(-n.value, LOG10_2_LO, FMA(-n.value, LOG10_2_HI, high));
-  const Exponential e = of_reduced(n.number, rest * LN10_HI);
+  const Exponential e = of_reduced(n, rest * LN10_HI);
   return zero_below(x, -324.0, scaled(1.0 + e.fraction, e.n));
 }
 
 // A quarter of e^x - 1, for |x| <= 710.48.
 INLINE double quarter_less_one(double x) {
   const Exponential e = reduced_exponential((Pair){x, 0.0});
-  const double quarter = power_of_two(e.n - 2);
+  const double quarter = power_of_two(e.n.number - 2);
   return FMA(e.fraction, quarter, quarter - 0.25);
 }
 double __weft_own_expm1_double(double x) {
@@ -44,7 +44,7 @@ double __weft_own_sinh_double(double x) {
 }
 double __weft_own_cosh_double(double x) {
   const Exponential e = reduced_exponential((Pair){clamped(ABS(x), 0.0, 710.48), 0.0});
-  const double eighth = power_of_two(e.n - 3) * (1.0 + e.fraction);
+  const double eighth = power_of_two(e.n.number - 3) * (1.0 + e.fraction);
   return 4.0 * (eighth + 0.015625 / eighth);
 }
 double __weft_own_tanh_double(double x) {
@@ -55,22 +55,23 @@ double __weft_own_tanh_double(double x) {
 double __weft_own_log_double(double x) {
   const Parts p = parts_of(x);
   const double rest = p.f + FMA(p.exponent, LN2_LO, logarithm_tail(p.f));
-  return with_ends(x, FMA(p.exponent, LN2_HI, rest));
+  return FMA(p.exponent, LN2_HI, rest);
 }
 double __weft_own_log2_double(double x) {
   const Parts p = parts_of(x);
   const double rest = logarithm_tail(p.f);
-  return with_ends(x, FMA(p.f, LOG2E_HI, p.exponent) + FMA(rest, LOG2E_HI, p.f * LOG2E_LO));
+  return FMA(p.f, LOG2E_HI, p.exponent) + FMA(rest, LOG2E_HI, p.f * LOG2E_LO);
 }
 double __weft_own_log10_double(double x) {
   const Parts p = parts_of(x);
   const double rest = FMA(logarithm_tail(p.f), LOG10E_HI, p.exponent * LOG10_2_LO);
-  return with_ends(x, FMA(p.exponent, LOG10_2_HI, FMA(p.f, LOG10E_HI, rest)));
+  return FMA(p.exponent, LOG10_2_HI, FMA(p.f, LOG10E_HI, rest));
 }
 // log(1 + x)
+#define LEAST 0.75
 INLINE double logarithm_of_sum(double x) {
   const double sum = 1.0 + x;
-  const long exponent = (AS(long, sum) - AS(long, ROOT_OF_HALF)) >> 52;
+  const long exponent = (AS(long, sum) - AS(long, LEAST)) >> 52;
   // 1 + f = (1 + x) / 2^exponent, by four at first, because that is a normal number.
   const double factor = power_of_two(2 - exponent);
   const double f = exponent == 0 ? x : FMA(0.25 * x, factor, FMA(0.25, factor, -1.0));

@@ -10,7 +10,7 @@ float __weft_own_exp_float(float x) {
 float __weft_own_exp2_float(float x) {
   const float y = bounded(x, -150.0f, 128.0f);
   const Integer n = nearest(y, 1.0f);
-  return zero_below(x, -150.0f, scaled(power_of_fraction(y - n.value), n.number));
+  return zero_below(x, -150.0f, scaled(power_of_fraction(y - n.value), n));
 }
 float __weft_own_exp10_float(float x) {
   const float y = bounded(x, -45.5f, 39.0f);
@@ -21,38 +21,38 @@ float __weft_own_exp10_float(float x) {
   p = FMA(p, r, 0x1.046f8ap+1f);
   p = FMA(p, r, 0x1.53524ap+1f);
   p = FMA(p, r, 0x1.26bb1cp+1f);
-  return zero_below(x, -45.5f, scaled(FMA(p, r, 1.0f), n.number));
+  return zero_below(x, -45.5f, scaled(FMA(p, r, 1.0f), n));
 }
 float __weft_own_expm1_float(float x) {
   const Exponential e = reduced_exponential(clamped(x, -20.0f, 89.0f));
   // 2^n may be infinite, half of it is not.
-  const float half_power = AS(float, (e.n + 126) << 23);
+  const float half_power = AS(float, (e.n.number + 126) << 23);
   const float y = 2.0f * FMA(half_power, e.fraction, half_power - 0.5f);
-  return COPYSIGN(e.n == 0 ? e.fraction : y, x);
+  return COPYSIGN(e.n.number == 0 ? e.fraction : y, x);
 }
 
 float __weft_own_log_float(float x) {
   const Logarithm l = split_logarithm(x);
-  const float sum = l.f + FMA(l.exponent, LN2_LO, l.tail);
-  return with_ends(x, FMA(l.exponent, LN2_HI, sum));
+  const float sum = l.f + FMA(l.exponent, LN2_REST, l.tail);
+  return FMA(l.exponent, LN2_BELOW, sum);
 }
 float __weft_own_log2_float(float x) {
   const Logarithm l = split_logarithm(x);
   const float low = FMA(l.tail, LOG2E_HI, l.f * LOG2E_LO);
-  return with_ends(x, l.exponent + FMA(l.f, LOG2E_HI, low));
+  return l.exponent + FMA(l.f, LOG2E_HI, low);
 }
 float __weft_own_log10_float(float x) {
   const Logarithm l = split_logarithm(x);
   const float low = FMA(l.tail, LOG10E_HI, l.f * LOG10E_LO);
-  const float sum = FMA(l.f, LOG10E_HI, FMA(l.exponent, LOG10_2_LO, low));
-  return with_ends(x, FMA(l.exponent, LOG10_2_HI, sum));
+  const float sum = FMA(l.f, LOG10E_HI, FMA(l.exponent, LOG10_2_REST, low));
+  return FMA(l.exponent, LOG10_2_BELOW, sum);
 }
 float __weft_own_log1p_float(float x) { return logarithm_of_sum(x); }
 
 // e^x / 2 for x >= 0.
 INLINE float half_exponential(float x) {
   const Exponential e = reduced_exponential(clamped(x, 0.0f, 91.0f));
-  return scaled(1.0f + e.fraction, e.n - 1);
+  return scaled(1.0f + e.fraction, (Integer){e.n.value - 1.0f, e.n.number - 1});
 }
 float __weft_own_sinh_float(float x) {
   const float a = ABS(x), z = x * x;

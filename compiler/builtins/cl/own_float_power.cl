@@ -3,20 +3,17 @@
 
 // log2(x) of a finite positive number, right to some 2^-34 of it.
 INLINE Pair binary_logarithm(float x) {
-  const bool small = x < FLT_MIN;
-  const int least = AS(int, ROOT_OF_HALF);
-  const int bits = AS(int, small ? x * 0x1p25f : x) - least;
-  const float exponent = float_of((bits >> 23) - (small ? 25 : 0));
+  const float m = __weft_part_mantissa_float(x), exponent = __weft_part_exponent_float(x, m);
   // log(m) = 2 atanh(s), s = f / (2 + f).
-  const float f = AS(float, (bits & 0x7fffff) + least) - 1.0f;
+  const float f = m - 1.0f;
   const float base = 2.0f + f, base_rest = f - (base - 2.0f);
   const float inverse = 1.0f / base;
   const float s = f * inverse;
   const float s_rest = inverse * FMA(-s, base_rest, FMA(-s, base, f));
   const float z = s * s;
-  float p = FMA(0x1.549d62p-2f, z, 0x1.a60036p-2f);
-  p = FMA(p, z, 0x1.27769ap-1f);
-  p = FMA(p, z, 0x1.ec709ep-1f);
+  float p = FMA(0x1.640184p-2f, z, 0x1.a5246p-2f);
+  p = FMA(p, z, 0x1.277866p-1f);
+  p = FMA(p, z, 0x1.ec709cp-1f);
   Pair y = exact_product(s, 2.0f * LOG2E_HI);
   y.lo += FMA(s * z, p, FMA(s, 2.0f * LOG2E_LO, s_rest * FMA(z, 2.0f * LOG2E_HI, 2.0f * LOG2E_HI)));
   const Pair sum = ordered_sum(exponent, y.hi);
@@ -28,7 +25,7 @@ INLINE float power_of_two(Pair x) {
   const float high = clamped(x.hi, -160.0f, 160.0f);
   const Integer n = nearest(high, 1.0f);
   const float fraction = (high - n.value) + (inside ? x.lo : 0.0f);
-  return scaled(power_of_fraction(fraction), n.number);
+  return scaled(power_of_fraction(fraction), n);
 }
 // Of the magnitude of any x, with infinities.
 INLINE Pair whole_logarithm(float x) {
@@ -53,6 +50,37 @@ float __weft_own_pow_float(float x, float y) {
   result = x != x || y != y ? x + y : result;
   result = y == 1.0f ? x : result;
   return x == 1.0f || y == 0.0f ? 1.0f : result;
+}
+// Undefined where y * log(x) is, though pow is not.
+float __weft_own_powr_float(float x, float y) {
+  const bool is_end = x == 0.0f || x == INF;
+  const bool undefined = !(x >= 0.0f) || y != y || (is_end && y == 0.0f) ||
+                         (x == 1.0f && ABS(y) == INF);
+  return undefined ? (float)NAN : __weft_own_pow_float(ABS(x), y);
+}
+// As those of double (own_fast.cl).
+typedef struct {
+  float value;
+  bool is_normal;  // else it is none
+} Power;
+INLINE Power normal_power(float x, float y) {
+  const Pair logarithm = binary_logarithm(x);
+  Pair product = exact_product(logarithm.hi, y);
+  product.lo = FMA(logarithm.lo, y, product.lo);
+  const Integer n = nearest(product.hi, 1.0f);
+  const float power = scaled(power_of_fraction((product.hi - n.value) + product.lo), n);
+  const bool is_zero = AS(uint, x) == 0;
+  const float value = is_zero ? 0.0f : power;
+  return (Power){y == 1.0f ? x : value, ((x > 0.0f) & (x < INF) & (ABS(product.hi) < 125.0f)) |
+                                            (is_zero & (y > 0.0f))};
+}
+float __weft_own_fast_pow_float(float x, float y) {
+  const Power power = normal_power(x, y);
+  return __builtin_expect(power.is_normal, 1) ? power.value : __weft_own_pow_float(x, y);
+}
+float __weft_own_fast_powr_float(float x, float y) {
+  const Power power = normal_power(x, y);
+  return __builtin_expect(power.is_normal, 1) ? power.value : __weft_own_powr_float(x, y);
 }
 
 // The exponent in two parts, of which float holds the first.

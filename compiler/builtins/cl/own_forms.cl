@@ -15,5 +15,6 @@ FORM1(float, log1p) FORM1(float, sinh) FORM1(float, cosh) FORM1(float, asinh) FO
 FORM1(float, tgamma) FORM1(float, lgamma)
 FORM1(double, log1p) FORM1(double, sinh) FORM1(double, cosh) FORM1(double, asinh)
 FORM1(double, acosh) FORM1(double, exp)
-FORM2(float, float, pow) FORM2(float, int, pown) FORM2(float, int, rootn)
+FORM2(float, float, pow) FORM2(float, float, powr) FORM2(float, int, pown)
+FORM2(float, int, rootn)
 FORM2(double, double, pow) FORM2(double, double, powr) FORM2(double, int, rootn)

@@ -35,18 +35,46 @@ double __weft_own_hypot_double(double x, double y) {
 // erf for |x| <= 1.
 INLINE double error_near_zero(double x) {
   const double z = x * x;
-  double p = FMA(0x1.bcc7673e2f71dp-35, z, -0x1.290ef2aba0acfp-30);
-  p = FMA(p, z, 0x1.f253bae72ebc3p-27);
-  p = FMA(p, z, -0x1.5e94fcc839228p-23);
-  p = FMA(p, z, 0x1.b9cd799776869p-20);
-  p = FMA(p, z, -0x1.f4d05fc887746p-17);
-  p = FMA(p, z, 0x1.f9a30b576b8ccp-14);
-  p = FMA(p, z, -0x1.c02db2f9c2b97p-11);
-  p = FMA(p, z, 0x1.565bcd07fa605p-8);
-  p = FMA(p, z, -0x1.b82ce3125647ap-6);
-  p = FMA(p, z, 0x1.ce2f21a041df3p-4);
-  p = FMA(p, z, -0x1.812746b0379cap-2);
+  double p = FMA(-0x1.abae353b8c9f6p-31, z, 0x1.d71b21cf3dcd1p-27);
+  p = FMA(p, z, -0x1.5c072df7c0e9ep-23);
+  p = FMA(p, z, 0x1.b97fd5d5cea58p-20);
+  p = FMA(p, z, -0x1.f4ca4dbca9a02p-17);
+  p = FMA(p, z, 0x1.f9a2bab00ed8ep-14);
+  p = FMA(p, z, -0x1.c02db03e3cd72p-11);
+  p = FMA(p, z, 0x1.565bccf92eaadp-8);
+  p = FMA(p, z, -0x1.b82ce311fab6fp-6);
+  p = FMA(p, z, 0x1.ce2f21a040d21p-4);
+  p = FMA(p, z, -0x1.812746b0379bdp-2);
   return x * FMA(p, z, 0x1.20dd750429b6dp+0);
+}
+// erfc for a from 1 to 6, as e to the polynomial that is its logarithm, right to some 2^-52 as a part
+// of 1.
+INLINE double error_left(double a) {
+  double p = FMA(-0x1.2107b6d339541p-33, a, 0x1.91e88adbc7023p-28);
+  p = FMA(p, a, -0x1.fc93a45f6f964p-24);
+  p = FMA(p, a, 0x1.8789a79a6e5bbp-20);
+  p = FMA(p, a, -0x1.9bf6175c2c289p-17);
+  p = FMA(p, a, 0x1.39a57671fb76bp-14);
+  p = FMA(p, a, -0x1.61a4cb767f27bp-12);
+  p = FMA(p, a, 0x1.22a2e3b80c3d6p-10);
+  p = FMA(p, a, -0x1.3503176c33d9ap-9);
+  p = FMA(p, a, 0x1.c0d6d029b06dp-11);
+  p = FMA(p, a, 0x1.3191969946b98p-6);
+  p = FMA(p, a, -0x1.a3e5e7448a8f6p-4);
+  p = FMA(p, a, -0x1.45ffab36a5e1fp-1);
+  p = FMA(p, a, -0x1.20dc00881917fp+0);
+  p = FMA(p, a, -0x1.3ea219f57217fp-19);
+  const Integer n = nearest(p, LOG2E_HI);
+  const double r = FMA(-n.value, LN2_LO, FMA(-n.value, LN2_HI, p));
+  double q = FMA(0x1.270857da95b8cp-22, r, 0x1.72e913dcd8242p-19);
+  q = FMA(q, r, 0x1.a01b7b5af9ee9p-16);
+  q = FMA(q, r, 0x1.a0198d6210807p-13);
+  q = FMA(q, r, 0x1.6c16c0c8ae2ebp-10);
+  q = FMA(q, r, 0x1.11111125afebp-7);
+  q = FMA(q, r, 0x1.5555555588d52p-5);
+  q = FMA(q, r, 0x1.55555555507e5p-3);
+  q = FMA(q, r, 0x1.ffffffffffed4p-2);
+  return scaled(1.0 + FMA(q, r * r, r), n);
 }
 // erfc for a >= 0: e^(-a^2) / (1 + 2 a) and a polynomial of (a - 4) / (a + 4).
 INLINE double complement(double a) {
@@ -81,8 +109,8 @@ INLINE double complement(double a) {
   return scaled((1.0 + e.fraction) * (p * sum) * both, e.n);
 }
 double __weft_own_erf_double(double x) {
-  const double a = ABS(x), near = error_near_zero(a), far = 1.0 - complement(a);
-  return COPYSIGN(a < 1.0 ? near : far, x);
+  const double a = ABS(x), far = 1.0 - error_left(clamped(a, 0.0, 6.0));
+  return a < 1.0 ? error_near_zero(x) : COPYSIGN(far, x);
 }
 double __weft_own_erfc_double(double x) {
   const double y = complement(ABS(x));
