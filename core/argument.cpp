@@ -17,6 +17,20 @@ ArgumentValue::ArgumentValue(const ArgumentValue& other)
   setBytes(other.long_bytes_, size_);
 }
 
+ArgumentValue& ArgumentValue::operator=(const ArgumentValue& other) {
+  if (this == &other) return *this;
+  if (other.isLong()) {
+    setBytes(other.long_bytes_, other.size_);
+    return *this;
+  }
+  clear();
+  short_bytes_ = other.short_bytes_;
+  memory_ = other.memory_;
+  size_ = other.size_;
+  kind_ = other.kind_;
+  return *this;
+}
+
 void ArgumentValue::setBytes(const void* bytes, size_t size) {
   const bool is_long = size > sizeof(ShortBytes);
   auto* const room = is_long ? static_cast<std::byte*>(pool::allocate(size)) : nullptr;

@@ -26,7 +26,8 @@ class ArgumentValue {
         memory_(std::move(other.memory_)),
         size_(other.size_),
         kind_(std::exchange(other.kind_, Kind::unset)) {}
-  ArgumentValue& operator=(ArgumentValue other) noexcept {
+  ArgumentValue& operator=(const ArgumentValue& other);
+  ArgumentValue& operator=(ArgumentValue&& other) noexcept {
     std::swap(short_bytes_, other.short_bytes_);
     std::swap(memory_, other.memory_);
     std::swap(size_, other.size_);

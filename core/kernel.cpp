@@ -308,8 +308,10 @@ ArgumentSet Kernel::arguments() const {
 uint64_t Kernel::localArgumentBytes() const {
   uint64_t bytes = 0;
   for (size_t i = 0; i < slots_.size(); ++i) {
+    const uint64_t own = slots_[i].value.localBytes();
+    if (own == 0) continue;
     const uint64_t alignment = std::max<uint64_t>(1, info().arguments[i].alignment);
-    bytes += (slots_[i].value.localBytes() + alignment - 1) / alignment * alignment;
+    bytes += (own + alignment - 1) / alignment * alignment;
   }
   return bytes;
 }

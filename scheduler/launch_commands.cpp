@@ -80,7 +80,7 @@ void checkMemory(const ArgumentSet& arguments, const port::Capabilities& device)
   for (const ArgumentValue& value : arguments.values) {
     const MemObject* memory = value.memory();
     if (!memory) continue;
-    require(memory->origin() % device.base_address_alignment_bytes == 0,
+    require(memory->origin() == 0 || memory->origin() % device.base_address_alignment_bytes == 0,
             CL_MISALIGNED_SUB_BUFFER_OFFSET, "a sub-buffer's origin");
     if (isImageType(memory->type()))
       require(static_cast<const PixelImage&>(*memory).shape().fits(device.image_limits),
