@@ -24,6 +24,7 @@ constexpr uint64_t shared_transfer_bytes = 2 << 20;
 // A launch that runs on one thread looks at the clock this often, and one whose cost is unknown
 // after each group until this much time has gone.
 constexpr double serial_step_ns = 10'000;
+constexpr double start_ns = 1'000;  // that a launch may take to begin
 constexpr double minimum_piece_ns = 10'000;
 // A thread that is wanted elsewhere leaves after a piece.
 constexpr double maximum_piece_ns = 200'000;
@@ -104,14 +105,14 @@ Job::Cut cutUntimed(uint64_t begin, uint64_t end, size_t workers) {
   return {.begin = begin, .end = end, .piece = std::clamp<uint64_t>(fair, 1, most), .piece_ns = -1};
 }
 
-// How many groups to run before the next look at the clock.
-uint64_t serialStep(const LaunchFrame& frame, uint64_t left) {
+// How many groups to run before the next look at the clock. `tried`: some took what was expected.
+uint64_t serialStep(const LaunchFrame& frame, uint64_t left, bool tried) {
   const double per_group = frame.timing().estimate(frame.itemsPerGroup());
   if (per_group < 0) return 1;
   const double step = serial_step_ns / std::max(per_group, 1e-3);
   // The last launch says little about this one: its arguments differ. Try some first.
   constexpr uint64_t worth_trying = 16;
-  if (left >= worth_trying && step >= double(left)) return left / 8;
+  if (left >= worth_trying && step >= double(left) && !tried) return left / 8;
   return step >= double(left) ? left : std::max<uint64_t>(1, uint64_t(step));
 }
 
@@ -306,6 +307,7 @@ Executor::Outcome Executor::runLaunch(StreamCore& stream, port::Operation& opera
                                       Runner& runner, port::Nanoseconds start) noexcept {
   LaunchFrame& frame = runner.frame;
   const uint64_t groups = frame.groups();
+  const double known = frame.timing().estimate(frame.itemsPerGroup());
   port::Nanoseconds last = start;
   for (uint64_t done = 0; done < groups;) {
     const uint64_t left = groups - done;
@@ -319,7 +321,9 @@ Executor::Outcome Executor::runLaunch(StreamCore& stream, port::Operation& opera
         return {.taken_over = true};
       }
     }
-    const uint64_t step = mayShare() ? serialStep(frame, left) : left;
+    const bool tried =
+        done > 0 && known >= 0 && double(last - start) < 2 * known * double(done) + start_ns;
+    const uint64_t step = mayShare() ? serialStep(frame, left, tried) : left;
     const auto status = frame.run(done, done + step, runner.scratch);
     if (status != CL_SUCCESS) return {.status = status};
     const port::Nanoseconds before = std::exchange(last, now());

@@ -49,6 +49,13 @@ void forEachBox(const port::GroupBox& slice, uint64_t begin, uint64_t end, Visit
   if (begin == 0 && end > 0 && end == slice.count()) return visit(slice);
   const uint64_t nx = slice.end[0] - slice.begin[0];
   const uint64_t ny = slice.end[1] - slice.begin[1];
+  if (nx == slice.count()) {
+    port::GroupBox box = slice;
+    box.end[0] = slice.begin[0] + end;
+    box.begin[0] += begin;
+    if (begin < end) visit(box);
+    return;
+  }
   while (begin < end) {
     const uint64_t left = end - begin;
     const uint64_t x = begin % nx, row = begin / nx, y = row % ny, z = row / ny;

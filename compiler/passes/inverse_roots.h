@@ -19,10 +19,11 @@ void markInverseRoots(llvm::Module& module);
 // where more of them are found.
 void allowEstimates(llvm::Module& module);
 
-// With AVX-512, makes such quotients estimates and a step of Newton's, or two of doubles, off by
-// less than 1.05 units in the last place, in place of an exact root and an exact division. In all
-// widths, so that a number does not depend on how lanes are run. Roots and quotients by themselves
-// stay exact. To run when all else is optimised, so that vectorisers see what they know.
+// With AVX-512, makes such quotients estimates and a step of Newton's, or two of doubles, in place
+// of an exact root and an exact division: off by less than 1.05 units in the last place, of doubles
+// by 1.3. In all widths, so that a number does not depend on how lanes are run. Roots and quotients
+// by themselves stay exact. To run when all else is optimised, so that vectorisers see what they
+// know.
 void estimateInverseRoots(llvm::Module& module, const llvm::TargetMachine& machine);
 
 }  // namespace weft::compiler
