@@ -1,4 +1,4 @@
-// Powers and roots of float, in float. Largest errors in ULP: pow and pown 2.5, rootn 1.
+// Powers and roots of float, in float. Largest errors in ULP: pow and powr 4.6, pown 3, rootn 1.
 #include "own_float.def"
 
 // log2(x) of a finite positive number, right to some 2^-34 of it.
