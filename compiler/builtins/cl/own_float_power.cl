@@ -22,10 +22,10 @@ INLINE Pair binary_logarithm(float x) {
 // 2^x, infinite or zero where x.hi is far out, whatever x.lo is then.
 INLINE float power_of_two(Pair x) {
   const bool inside = ABS(x.hi) < 160.0f;
-  const float high = clamped(x.hi, -160.0f, 160.0f);
+  const float high = bounded(x.hi, -151.0f, 160.0f);
   const Integer n = nearest(high, 1.0f);
   const float fraction = (high - n.value) + (inside ? x.lo : 0.0f);
-  return scaled(power_of_fraction(fraction), n);
+  return zero_below(x.hi, -151.0f, scaled(power_of_fraction(fraction), n));
 }
 // Of the magnitude of any x, with infinities.
 INLINE Pair whole_logarithm(float x) {

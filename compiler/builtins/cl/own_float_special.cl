@@ -46,7 +46,8 @@ INLINE float error_near_zero(float x) {
 }
 // erfc for a >= 1/2: e^(-a^2) / (a + 2) and a polynomial of (a - 2) / (a + 2).
 INLINE float complement(float a) {
-  const float x = clamped(a, 0.5f, 11.0f);
+  const bool vanishes = a > 10.06f;
+  const float x = vanishes ? 1.0f : a < 0.5f ? 0.5f : a;
   const float inverse = 1.0f / (x + 2.0f), q = (x - 2.0f) * inverse;
   float p = FMA(-0x1.dba414p-12f, q, -0x1.a550dep-11f);
   p = FMA(p, q, 0x1.870214p-9f);
@@ -59,7 +60,8 @@ INLINE float complement(float a) {
   const Pair square = exact_product(x, x);
   const Exponential e = reduced_exponential(-square.hi);
   const float bell = 1.0f + e.fraction;
-  return scaled(p * inverse * FMA(-square.lo, bell, bell), e.n);
+  const float y = scaled(p * inverse * FMA(-square.lo, bell, bell), e.n);
+  return vanishes ? 0.0f : y;
 }
 // One polynomial, of x * x as far as erf is less than 1, times x.
 float __weft_own_erf_float(float x) {

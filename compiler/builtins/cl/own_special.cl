@@ -78,7 +78,8 @@ INLINE double error_left(double a) {
 }
 // erfc for a >= 0: e^(-a^2) / (1 + 2 a) and a polynomial of (a - 4) / (a + 4).
 INLINE double complement(double a) {
-  const double x = clamped(a, 0.0, 27.3);
+  const bool vanishes = a > 27.23;
+  const double x = vanishes ? 1.0 : a;
   const double sum = x + 4.0, scale = FMA(2.0, x, 1.0);
   const double both = 1.0 / (sum * scale);
   const double q = (x - 4.0) * scale * both;
@@ -106,7 +107,8 @@ INLINE double complement(double a) {
   p = FMA(p, q, 0x1.3ba5916e9fd7fp+0);
   const Pair square = exact_product(x, x);
   const Exponential e = reduced_exponential((Pair){-square.hi, -square.lo});
-  return scaled((1.0 + e.fraction) * (p * sum) * both, e.n);
+  const double y = scaled((1.0 + e.fraction) * (p * sum) * both, e.n);
+  return vanishes ? 0.0 : y;
 }
 double __weft_own_erf_double(double x) {
   const double a = ABS(x), far = 1.0 - error_left(clamped(a, 0.0, 6.0));
