@@ -1,4 +1,6 @@
 // The library's own math functions that were calls while lanes became vectors.
+#include <optional>
+
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
@@ -43,14 +45,17 @@ llvm::SmallVector<OwnForm> usedForms(llvm::Module& module) {
 // Where the machine has what they are made of, and the library has them (cl/own_fast.cl).
 void useFastFunctions(llvm::Module& module, llvm::MutableArrayRef<OwnForm> forms) {
   constexpr llvm::StringLiteral prefix = "__weft_own_fast_";
-  const auto fast = [&](llvm::StringRef symbol) {
+  const auto fast = [&](llvm::StringRef symbol) -> std::optional<std::string> {
     const auto name = parseOwnMathName(symbol);
-    const std::string other = name ? mathSymbol(prefix, *name, name->width) : "";
-    return findBuiltinModule(other) ? other : symbol.str();
+    if (!name) return std::nullopt;
+    std::string other = mathSymbol(prefix, *name, name->width);
+    return findBuiltinModule(other) ? std::optional(std::move(other)) : std::nullopt;
   };
-  for (OwnForm& form : forms) form.scalar = fast(form.scalar);
+  for (OwnForm& form : forms)
+    if (const auto other = fast(form.scalar)) form.scalar = *other;
   for (Function& function : module)
-    if (function.isDeclaration()) function.setName(fast(function.getName()));
+    if (const auto other = fast(function.getName()); other && function.isDeclaration())
+      function.setName(*other);
 }
 
 // Vectors' forms of functions of single elements.
