@@ -175,6 +175,7 @@ class VectorBody {
 
   // vector_calls.cpp
   void emitCall(llvm::CallBase& call);
+  llvm::Value* ofRunning(llvm::Value* argument);
   llvm::Value* callForm(const VectorForm& form, const llvm::CallBase& call,
                         llvm::ArrayRef<llvm::Value*> arguments);
   void emitMark(llvm::Instruction& call, LaneMark mark);

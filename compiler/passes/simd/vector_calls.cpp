@@ -86,6 +86,16 @@ bool VectorBody::emitIntrinsic(llvm::CallBase& call) {
   return true;
 }
 
+// Lanes that do not run ask for the function of one: what they happen to have may take long, as
+// rare arguments do, and results that are denormal.
+Value* VectorBody::ofRunning(Value* argument) {
+  if (!mask_ || llvm::getSplatValue(argument)) return argument;
+  llvm::Type* type = argument->getType();
+  llvm::Constant* one =
+      type->isFPOrFPVectorTy() ? llvm::ConstantFP::get(type, 1) : llvm::ConstantInt::get(type, 1);
+  return builder_.CreateSelect(mask_, argument, one);
+}
+
 // A function that comes in vector forms, for each element of the source's vectors.
 bool VectorBody::emitVariant(llvm::CallBase& call) {
   const VectorForm form = widestForm(call, options_.width);
@@ -102,7 +112,12 @@ bool VectorBody::emitVariant(llvm::CallBase& call) {
         return std::get<0>(pair)[static_cast<size_t>(&other - result.begin())] == std::get<1>(pair);
       });
     });
-    result.push_back(before == result.end() ? callForm(form, call, operands) : *before);
+    if (before != result.end()) {
+      result.push_back(*before);
+      continue;
+    }
+    for (Value*& operand : operands) operand = ofRunning(operand);
+    result.push_back(callForm(form, call, operands));
   }
   setParts(call, std::move(result));
   return true;
