@@ -322,7 +322,9 @@ bool hasFasterMath(const llvm::TargetMachine& machine) {
 
 llvm::Error addVectorVariants(llvm::Module& module, const llvm::TargetMachine& machine) {
   lowerMath(module, machine, true);
-  return linkBuiltins(module);
+  if (llvm::Error error = linkBuiltins(module)) return error;
+  keepNumberParts(module, machine);
+  return llvm::Error::success();
 }
 
 void useSleefAlone(llvm::Module& module, const llvm::TargetMachine& machine) {

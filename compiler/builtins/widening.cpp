@@ -24,12 +24,6 @@ bool canDivide(const llvm::Instruction& division) {
   return divisor && !divisor->isZero() && !divisor->isMinusOne();
 }
 
-const llvm::Function* partCalled(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  return callee && isNumberPart(*callee) ? callee : nullptr;
-}
-
 // Of as many doubles as two vectors of AVX-512 hold, at an index below that.
 constexpr unsigned table_size = 16;
 const llvm::ConstantDataArray* tableUnder(const llvm::Instruction& load) {
@@ -63,7 +57,7 @@ bool canWiden(const llvm::Instruction& instruction) {
   if (isPlaceInTable(instruction) || tableUnder(instruction) || ownCalled(instruction)) return true;
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
     return llvm::isTriviallyVectorizable(call->getIntrinsicID());
-  if (const llvm::Function* part = partCalled(instruction))
+  if (const llvm::Function* part = calledNumberPart(instruction))
     return part->size() == 1 && llvm::all_of(part->front(), canWiden);
   return llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CmpInst, llvm::CastInst,
                    llvm::SelectInst, llvm::FreezeInst, llvm::PHINode, llvm::BranchInst,
@@ -232,7 +226,7 @@ class Widening {
       wide_[&instruction] = widenCall(*call);
       return;
     }
-    if (const llvm::Function* part = partCalled(instruction)) {
+    if (const llvm::Function* part = calledNumberPart(instruction)) {
       llvm::Value* const result = widenPart(instruction, *part);
       wide_[&instruction] = result;
       return;

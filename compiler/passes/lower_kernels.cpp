@@ -10,6 +10,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/array_registers.h"
 #include "compiler/passes/blocks.h"
@@ -24,7 +25,6 @@
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/regions.h"
 #include "compiler/passes/simd/exchanges.h"
-#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_report.h"
 #include "compiler/passes/turned_body.h"
 #include "compiler/passes/work_items.h"
@@ -308,7 +308,7 @@ llvm::Error lowerKernels(llvm::Module& module, llvm::TargetMachine& machine,
                                      llvm::Twine(info->sub_group_size) + " work-items");
     lowerKernel(*kernel, machine, *info, options);
   }
-  inlineFloatParts(module);
+  inlineNumberParts(module);
   dropConvergence(module);
   return verify(module);
 }

@@ -51,7 +51,8 @@ class MathForms : public test::CompilerTest {
   static constexpr size_t count = 1 << 14;
   static constexpr const char* type = sizeof(T) == 4 ? "float" : "double";
 
-  // x: numbers all over the range, others nearer to 1, and each special number beside each as y.
+  // x: numbers all over the range, others nearer to 1, powers whose results are denormal, and each
+  // special number beside each as y.
   MathForms() {
     const std::vector<T> special = specialNumbers<T>();
     for (const T a : special)
@@ -63,7 +64,8 @@ class MathForms : public test::CompilerTest {
     }
     while (x_.size() < count) {
       const double part = static_cast<double>(x_.size() - count / 2) / (count / 2);
-      add(T(part * 40 - 20), T(std::sin(part * 1000) * 30));
+      const double least = std::numeric_limits<T>::min_exponent * 1.2;
+      add(T(x_.size() % 8 == 0 ? part * least : part * 40 - 20), T(std::sin(part * 1000) * 30));
     }
   }
 

@@ -9,6 +9,8 @@
 // by 3.2 (5).
 #include "sleef.def"
 
+#include "parts.def"
+
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
 #define INLINED __attribute__((const, always_inline))
 
@@ -17,35 +19,34 @@
 #define LN2_HIGH 0x1.62e4p-1f
 #define LN2_LOW 0x1.7f7d1cp-20f
 
-// By a power of two in two steps, so that neither overflows unless the result does. For a lane it
-// stays a call until vectors are made, some of which do it in one (passes/simd/scaling.h).
-#define DEFINE_SCALE(n, V, unused)                                                          \
-  INLINE OVERLOAD float##n scaled(float##n y, uint##n exponent) {                           \
-    const uint##n half_way = AS(uint##n, AS(int##n, exponent) >> 1);                        \
-    const uint##n bias = (uint##n)(127u);                                                   \
-    return y * AS(float##n, (half_way + bias) << 23) *                                      \
-           AS(float##n, (exponent - half_way + bias) << 23);                                \
-  }
-WIDTHS(DEFINE_SCALE, )
-__attribute__((const, noinline)) float __weft_scale_float(float y, uint exponent) {
-  return scaled(y, exponent);
-}
-#define SCALE_(y, exponent) __weft_scale_float(y, exponent)
-#define SCALE_2(y, exponent) scaled(y, exponent)
-#define SCALE_3(y, exponent) scaled(y, exponent)
-#define SCALE_4(y, exponent) scaled(y, exponent)
-#define SCALE_8(y, exponent) scaled(y, exponent)
-#define SCALE_16(y, exponent) scaled(y, exponent)
+VECTOR_WIDTHS(DEFINE_NUMBER_PARTS, float, uint, int, 32)
 
-// x = n ln(2) + r and e^x = 2^n e^r with a polynomial for e^r. At the ends, which NaN passes, it is
-// infinite and zero; rounding to zero would take some processors a hundred times as long.
+// Of one number they are calls (own_parts.cl) until vectors are made.
+float __weft_part_bounded_float(float x, float least, float most);
+float __weft_part_vanishing_float(float x, float least, float y);
+float __weft_part_scaled_float(float x, float n, int number);
+float __weft_part_mantissa_float(float x);
+float __weft_part_exponent_float(float x, float mantissa);
+INLINE OVERLOAD float bounded_by(float x, float least, float most) {
+  return __weft_part_bounded_float(x, least, most);
+}
+INLINE OVERLOAD float zero_where_below(float x, float least, float y) {
+  return __weft_part_vanishing_float(x, least, y);
+}
+INLINE OVERLOAD float scaled_by(float x, float n, int number) {
+  return __weft_part_scaled_float(x, n, number);
+}
+INLINE OVERLOAD float mantissa_of(float x) { return __weft_part_mantissa_float(x); }
+INLINE OVERLOAD float exponent_of(float x, float m) { return __weft_part_exponent_float(x, m); }
+
+// x = n ln(2) + r and e^x = 2^n e^r with a polynomial for e^r.
 #define DEFINE_EXP(n, V, unused)                                                     \
   INLINED float##n __weft_inline_exp_float##n(float##n power) {                      \
-    float##n x = power > (float##n)(89.0f) ? (float##n)(89.0f) : power;              \
-    x = power < (float##n)(-104.0f) ? (float##n)(0.0f) : x;                          \
+    const float##n least = (float##n)(-104.0f);                                      \
+    const float##n x = bounded_by(power, least, (float##n)(89.0f));                  \
     const float##n turned = FMA(x, (float##n)(0x1.715476p+0f), (float##n)(ROUNDER)); \
     const float##n whole = turned - (float##n)(ROUNDER);                             \
-    const uint##n exponent = AS(uint##n, turned) - AS(uint##n, (float##n)(ROUNDER)); \
+    const int##n number = AS(int##n, turned) - AS(int##n, (float##n)(ROUNDER));      \
     float##n r = FMA(whole, (float##n)(-LN2_HIGH), x);                               \
     r = FMA(whole, (float##n)(-LN2_LOW), r);                                         \
     float##n p = FMA((float##n)(1.9875691500e-4f), r, (float##n)(1.3981999507e-3f)); \
@@ -54,53 +55,15 @@ __attribute__((const, noinline)) float __weft_scale_float(float y, uint exponent
     p = FMA(p, r, (float##n)(1.6666665459e-1f));                                     \
     p = FMA(p, r, (float##n)(5.0000001201e-1f));                                     \
     const float##n fraction = FMA(p, r * r, r) + (float##n)(1.0f);                   \
-    const float##n result = SCALE_##n(fraction, exponent);                           \
-    return power < (float##n)(-104.0f) ? (float##n)(0.0f) : result;                  \
+    return zero_where_below(power, least, scaled_by(fraction, whole, number));       \
   }
 WIDTHS(DEFINE_EXP, )
 
-// x = 2^n m with m from 3/4 to 3/2, and m = 1 and n infinite for zero and infinity. What is said
-// of scaling holds for these, too.
-#define DEFINE_PARTS(n, V, unused)                                                            \
-  INLINE OVERLOAD float##n normal_of(float##n x) {                                            \
-    return x < (float##n)(FLT_MIN) ? x * (float##n)(0x1p25f) : x;                             \
-  }                                                                                           \
-  INLINE OVERLOAD float##n mantissa_of(float##n x) {                                          \
-    const uint##n least = (uint##n)(0x3f400000u);                                             \
-    const uint##n bits = AS(uint##n, normal_of(x)) - least;                                   \
-    const float##n m = AS(float##n, (bits & (uint##n)(0x7fffffu)) + least);                   \
-    return x >= (float##n)(0.0f) ? m : (float##n)(NAN);                                       \
-  }                                                                                           \
-  INLINE OVERLOAD float##n exponent_of(float##n x, float##n m) {                              \
-    const uint##n bits = AS(uint##n, normal_of(x)) - AS(uint##n, m);                          \
-    float##n e = CAST_##n(float, AS(int##n, bits) >> 23);                                     \
-    e = x < (float##n)(FLT_MIN) ? e - (float##n)(25.0f) : e;                                  \
-    e = x == (float##n)(0.0f) ? (float##n)(-INFINITY) : e;                                    \
-    return x < (float##n)(INFINITY) ? e : x;                                                  \
-  }
-WIDTHS(DEFINE_PARTS, )
-__attribute__((const, noinline)) float __weft_mantissa_float(float x) { return mantissa_of(x); }
-__attribute__((const, noinline)) float __weft_exponent_float(float x, float m) {
-  return exponent_of(x, m);
-}
-#define MANTISSA_(x) __weft_mantissa_float(x)
-#define MANTISSA_2(x) mantissa_of(x)
-#define MANTISSA_3(x) mantissa_of(x)
-#define MANTISSA_4(x) mantissa_of(x)
-#define MANTISSA_8(x) mantissa_of(x)
-#define MANTISSA_16(x) mantissa_of(x)
-#define EXPONENT_(x, m) __weft_exponent_float(x, m)
-#define EXPONENT_2(x, m) exponent_of(x, m)
-#define EXPONENT_3(x, m) exponent_of(x, m)
-#define EXPONENT_4(x, m) exponent_of(x, m)
-#define EXPONENT_8(x, m) exponent_of(x, m)
-#define EXPONENT_16(x, m) exponent_of(x, m)
-
-// A polynomial for log(m) around 1, its odd and its even powers by themselves. The parts of ln(2)
-// have one sign, so that an infinite n stays so.
+// x = 2^e m, and a polynomial for log(m) around 1, its odd and its even powers by themselves. The
+// parts of ln(2) have one sign, so that an infinite e stays so.
 #define DEFINE_LOG(n, V, unused)                                                      \
   INLINED float##n __weft_inline_log_float##n(float##n x) {                           \
-    const float##n m = MANTISSA_##n(x), e = EXPONENT_##n(x, m);                       \
+    const float##n m = mantissa_of(x), e = exponent_of(x, m);                       \
     const float##n f = m - (float##n)(1.0f), square = f * f;                          \
     float##n odd = FMA((float##n)(-4.50747834693e-2f), square, (float##n)(-1.31611920106e-1f)); \
     float##n even = FMA((float##n)(1.04630191885e-1f), square, (float##n)(1.44783949314e-1f));  \

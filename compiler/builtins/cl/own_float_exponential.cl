@@ -52,7 +52,7 @@ float __weft_own_log1p_float(float x) { return logarithm_of_sum(x); }
 // e^x / 2 for x >= 0.
 INLINE float half_exponential(float x) {
   const Exponential e = reduced_exponential(clamped(x, 0.0f, 91.0f));
-  return scaled(1.0f + e.fraction, (Integer){e.n.value - 1.0f, e.n.number - 1});
+  return raised(1.0f + e.fraction, (Integer){e.n.value - 1.0f, e.n.number - 1});
 }
 float __weft_own_sinh_float(float x) {
   const float a = ABS(x), z = x * x;

@@ -68,7 +68,7 @@ INLINE Power normal_power(float x, float y) {
   Pair product = exact_product(logarithm.hi, y);
   product.lo = FMA(logarithm.lo, y, product.lo);
   const Integer n = nearest(product.hi, 1.0f);
-  const float power = scaled(power_of_fraction((product.hi - n.value) + product.lo), n);
+  const float power = raised(power_of_fraction((product.hi - n.value) + product.lo), n);
   const bool is_zero = AS(uint, x) == 0;
   const float value = is_zero ? 0.0f : power;
   return (Power){y == 1.0f ? x : value, ((x > 0.0f) & (x < INF) & (ABS(product.hi) < 125.0f)) |

@@ -9,7 +9,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
-#include "compiler/passes/simd/float_parts.h"
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/simd/neighbours.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
@@ -138,7 +138,7 @@ std::optional<unsigned> registersFor(const Instruction& instruction, const LaneS
                                      bool masked) {
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     if (hasVectorForm(*call)) return called_registers;
-    if (!isFloatPart(instruction) && !laneMark(instruction) &&
+    if (!calledNumberPart(instruction) && !laneMark(instruction) &&
         !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
       return std::nullopt;
     return 0;
@@ -232,7 +232,7 @@ bool isLongArithmetic(const llvm::BasicBlock& block, const LaneShapes& shapes, b
         return false;
       ++accesses;
     } else if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-      if (!isFloatPart(*call) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()) &&
+      if (!calledNumberPart(*call) && !llvm::isTriviallyVectorizable(call->getIntrinsicID()) &&
           !hasVectorForm(*call))
         return false;
     } else if (instruction.isIntDivRem() || llvm::isa<llvm::AllocaInst>(instruction)) {

@@ -18,8 +18,8 @@
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 #include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
 
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/analyses.h"
-#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/narrowing.h"
 #include "compiler/passes/simd/vector_cost.h"
@@ -126,7 +126,8 @@ bool inlineCalls(Function& lane, bool has_parts, size_t most_instructions) {
       auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       Function* callee = call ? call->getCalledFunction() : nullptr;
       if (callee && !callee->isDeclaration() && callee != &lane &&
-          (isFloatPart(*call) ? !has_parts : !callee->hasFnAttribute(llvm::Attribute::NoInline)))
+          (calledNumberPart(*call) ? !has_parts
+                                   : !callee->hasFnAttribute(llvm::Attribute::NoInline)))
         calls.push_back(call);
     }
     for (llvm::CallInst* call : calls) {

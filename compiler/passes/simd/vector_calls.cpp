@@ -2,8 +2,8 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/pixel_calls.h"
-#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -18,10 +18,10 @@ void VectorBody::emitCall(llvm::CallBase& call) {
     case llvm::Intrinsic::experimental_noalias_scope_decl:
       return;
     case llvm::Intrinsic::not_intrinsic:
-      if (isFloatPart(call)) {
-        llvm::SmallVector<Value*, 2> arguments;
+      if (const llvm::Function* part = calledNumberPart(call)) {
+        llvm::SmallVector<Value*, 3> arguments;
         for (Value* argument : call.args()) arguments.push_back(wide(argument));
-        return setParts(call, {emitFloatPart(builder_, call, arguments)});
+        return setParts(call, {emitNumberPart(builder_, *part, arguments)});
       }
       if (isPixelCall(call) ? !emitPixels(call) : !emitVariant(call)) emitSerial(call);
       return;

@@ -4,7 +4,7 @@
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 
-#include "compiler/passes/simd/float_parts.h"
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -46,7 +46,7 @@ bool needsLanes(const Instruction& instruction, const LaneShapes& shapes) {
 
 bool isExpensive(const Instruction& instruction, const LaneShapes& shapes) {
   if (llvm::isa<llvm::CallBase>(instruction))
-    return !llvm::isa<llvm::IntrinsicInst>(instruction) && !isFloatPart(instruction) &&
+    return !llvm::isa<llvm::IntrinsicInst>(instruction) && !calledNumberPart(instruction) &&
            !laneMark(instruction) && !exchangeOf(instruction);
   if (const Value* pointer = llvm::getLoadStorePointerOperand(&instruction))
     return shapes.isVarying(pointer);

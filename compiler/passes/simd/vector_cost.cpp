@@ -7,9 +7,9 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/local_atomics.h"
 #include "compiler/passes/pixel_calls.h"
-#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/gathered_words.h"
 #include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/turn_vectors.h"
@@ -136,7 +136,7 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
   if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
     return {1.0 * width, accessCost(instruction, shapes, width, gathers)};
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-    if (isFloatPart(instruction)) return {float_part * width, 1.5};
+    if (calledNumberPart(instruction)) return {float_part * width, 1.5};
     if (laneMark(instruction)) return {0, 4};
     if (exchangeOf(instruction)) return {handed_over * width, 2};
     if (isQuotient(*call)) return quotientCost(*call, width);
@@ -313,7 +313,7 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
   });
   if (broadcast > most_broadcast) return true;
   return llvm::any_of(llvm::instructions(lane), [&](const Instruction& instruction) {
-    if (isFloatPart(instruction) || laneMark(instruction)) return true;
+    if (calledNumberPart(instruction) || laneMark(instruction)) return true;
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
       return !llvm::isa<llvm::IntrinsicInst>(call) &&
              (!hasVectorForm(*call) || call->getType()->isVectorTy());

@@ -7,8 +7,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/pixel_calls.h"
-#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -80,7 +80,7 @@ class Survey {
       once(instruction, "one lane after the other: atomic or volatile");
   }
   void call(const llvm::CallInst& call, const LaneShapes& shapes) {
-    if (llvm::isa<llvm::IntrinsicInst>(call) || isFloatPart(call) || exchangeOf(call) ||
+    if (llvm::isa<llvm::IntrinsicInst>(call) || calledNumberPart(call) || exchangeOf(call) ||
         !shapes.isVarying(&call))
       return;
     if (isPixelCall(call) && shapes.isUniform(call.getArgOperand(0))) return;

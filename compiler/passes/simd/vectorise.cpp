@@ -8,6 +8,7 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/builtins/number_parts.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/scalarise_lanes.h"
@@ -16,7 +17,6 @@
 #include "compiler/passes/simd/chosen_loads.h"
 #include "compiler/passes/simd/control_levels.h"
 #include "compiler/passes/simd/far_loads.h"
-#include "compiler/passes/simd/float_parts.h"
 #include "compiler/passes/simd/joined_loads.h"
 #include "compiler/passes/simd/joined_stores.h"
 #include "compiler/passes/simd/joint_rows.h"
@@ -124,7 +124,7 @@ class RegionVectoriser {
   RolledCost rolledCost() {
     if (region_.outcomes.empty() || region_.function->getInstructionCount() > longest()) return {};
     cloneLane();
-    inlineCalls(*lane_, hasFloatParts(machine_, width()), longest());
+    inlineCalls(*lane_, hasNumberParts(machine_, 32 * width()), longest());
     rotateLoops(*lane_, machine_);
     RolledCost result;
     if (LaneCode code(*lane_, body_.firstHidden()); code.valid()) {
@@ -144,7 +144,7 @@ class RegionVectoriser {
     if (region_.outcomes.empty() || region_.for_all_lanes) return;
     if (region_.function->getInstructionCount() > longest()) return refuseByLength();
     cloneLane();
-    const bool inlined = inlineCalls(*lane_, hasFloatParts(machine_, width()), longest());
+    const bool inlined = inlineCalls(*lane_, hasNumberParts(machine_, 32 * width()), longest());
     unrolls_arrays_ = simplifyLane(*lane_, machine_, inlined || uses_rows_);
     interleaveArrays(*lane_, width());
     vectorise();
