@@ -46,7 +46,6 @@ constexpr Row rows[] = {
     {"-I", Value::separate, compiling, Effect::include},
     // 5.8.6.2 and 5.8.6.3: math and optimisation.
     {"-cl-single-precision-constant", Value::none, compiling, Effect::frontend},
-    // "Intended as a performance hint": denormals cost little, and are kept.
     {"-cl-denorms-are-zero", Value::none, anywhere, Effect::ignore, &Options::denorms_are_zero},
     {"-cl-fp32-correctly-rounded-divide-sqrt", Value::none, compiling, Effect::frontend,
      &Options::exact_divisions},
@@ -122,6 +121,8 @@ class Parser {
     while (next_ < words_.size() && options_.error.empty()) one(words_[next_++]);
     if (options_.error.empty() && options_.enable_link_options && !options_.create_library)
       options_.error = "-enable-link-options needs -create-library";
+    // 5.8.6.3: the one includes the other.
+    options_.denorms_are_zero |= options_.unsafe_math || options_.relaxed_math;
     return std::move(options_);
   }
 

@@ -8,6 +8,8 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/metadata/denormals.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -53,7 +55,7 @@ class Emitter {
       case Part::vanishing:
         return arguments_[2];  // rounded to zero
       case Part::scaled:
-        return is_double_ ? scaled(arguments_[1]) : scaledToAny();
+        return is_double_ || flushes() ? scaled(arguments_[1]) : scaledToAny();
       case Part::raised:
         return scaled(arguments_[1]);
       case Part::mantissa:
@@ -73,6 +75,8 @@ class Emitter {
     return builder_.CreateIntrinsic(id, {}, arguments);
   }
   Value* constant(double value) { return llvm::ConstantFP::get(type_, value); }
+
+  bool flushes() const { return flushesDenormals(*builder_.GetInsertBlock()->getModule()); }
 
   Value* bounded() {
     Value *const least = arguments_[1], *const most = arguments_[2];

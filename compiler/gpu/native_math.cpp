@@ -276,23 +276,45 @@ bool isOne(const Value* value) {
   return number && number->isExactlyValue(1);
 }
 
-Value* quotient(Builder& builder, llvm::BinaryOperator& division) {
-  Value *over = division.getOperand(0), *under = division.getOperand(1);
-  if (llvm::IntrinsicInst* root = inexactRoot(under)) {
-    Value* result = machine(builder, llvm::Intrinsic::nvvm_rsqrt_approx_f, root->getArgOperand(0));
-    return isOne(over) ? result : builder.CreateFMul(over, result);
-  }
-  if (isOne(over)) return machine(builder, "rcp.approx.f32 $0, $1;", under);
-  if (division.hasApproxFunc())
-    return machine(builder, llvm::Intrinsic::nvvm_div_approx_f, {over, under});
-  return machine(builder, "div.full.f32 $0, $1, $2;", {over, under});
+// Are floats flushed there (-cl-denorms-are-zero)?
+bool flushes(const llvm::Instruction& instruction) {
+  return instruction.getFunction()->getDenormalMode(llvm::APFloat::IEEEsingle()).Output ==
+         llvm::DenormalMode::PreserveSign;
 }
 
-constexpr std::pair<ID, ID> approximations[] = {
-    {llvm::Intrinsic::sin, llvm::Intrinsic::nvvm_sin_approx_f},
-    {llvm::Intrinsic::cos, llvm::Intrinsic::nvvm_cos_approx_f},
-    {llvm::Intrinsic::exp2, llvm::Intrinsic::nvvm_ex2_approx_f},
-    {llvm::Intrinsic::log2, llvm::Intrinsic::nvvm_lg2_approx_f},
+Value* quotient(Builder& builder, llvm::BinaryOperator& division) {
+  Value *over = division.getOperand(0), *under = division.getOperand(1);
+  const bool flush = flushes(division);
+  if (llvm::IntrinsicInst* root = inexactRoot(under)) {
+    Value* result = machine(
+        builder,
+        flush ? llvm::Intrinsic::nvvm_rsqrt_approx_ftz_f : llvm::Intrinsic::nvvm_rsqrt_approx_f,
+        root->getArgOperand(0));
+    return isOne(over) ? result : builder.CreateFMul(over, result);
+  }
+  if (isOne(over))
+    return machine(builder, flush ? "rcp.approx.ftz.f32 $0, $1;" : "rcp.approx.f32 $0, $1;", under);
+  if (division.hasApproxFunc())
+    return machine(
+        builder,
+        flush ? llvm::Intrinsic::nvvm_div_approx_ftz_f : llvm::Intrinsic::nvvm_div_approx_f,
+        {over, under});
+  return machine(builder, flush ? "div.full.ftz.f32 $0, $1, $2;" : "div.full.f32 $0, $1, $2;",
+                 {over, under});
+}
+
+struct Approximation {
+  ID of, kept, flushed;  // where denormals are kept and where they are flushed
+};
+constexpr Approximation approximations[] = {
+    {llvm::Intrinsic::sin, llvm::Intrinsic::nvvm_sin_approx_f,
+     llvm::Intrinsic::nvvm_sin_approx_ftz_f},
+    {llvm::Intrinsic::cos, llvm::Intrinsic::nvvm_cos_approx_f,
+     llvm::Intrinsic::nvvm_cos_approx_ftz_f},
+    {llvm::Intrinsic::exp2, llvm::Intrinsic::nvvm_ex2_approx_f,
+     llvm::Intrinsic::nvvm_ex2_approx_ftz_f},
+    {llvm::Intrinsic::log2, llvm::Intrinsic::nvvm_lg2_approx_f,
+     llvm::Intrinsic::nvvm_lg2_approx_ftz_f},
 };
 
 // The size of one and the sign of the other, by their bits.
@@ -349,12 +371,16 @@ Value* select(llvm::Instruction& instruction) {
                ? quotient(builder, *binary)
                : nullptr;
   if (inexactRoot(&instruction))
-    return machine(builder, llvm::Intrinsic::nvvm_sqrt_approx_f, instruction.getOperand(0));
+    return machine(builder,
+                   flushes(instruction) ? llvm::Intrinsic::nvvm_sqrt_approx_ftz_f
+                                        : llvm::Intrinsic::nvvm_sqrt_approx_f,
+                   instruction.getOperand(0));
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call || !isApproximate(*call)) return nullptr;
-  for (const auto& [function, approximation] : approximations)
-    if (call->getIntrinsicID() == function)
-      return machine(builder, approximation, call->getArgOperand(0));
+  for (const Approximation& approximation : approximations)
+    if (call->getIntrinsicID() == approximation.of)
+      return machine(builder, flushes(instruction) ? approximation.flushed : approximation.kept,
+                     call->getArgOperand(0));
   return nullptr;
 }
 

@@ -11,9 +11,11 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/builtins/number_parts.h"
+#include "compiler/metadata/denormals.h"
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/array_registers.h"
 #include "compiler/passes/blocks.h"
+#include "compiler/passes/denormals.h"
 #include "compiler/passes/divergent_loops.h"
 #include "compiler/passes/entry.h"
 #include "compiler/passes/entry_forms.h"
@@ -276,6 +278,8 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     const std::string symbol = turned_prefix + info.name;
     addTurned(*entry, *lowerBody(*turned, symbol, machine, info, options));
   }
+  if (flushesDenormals(*entry->getParent()) && machine.getTargetTriple().isX86())
+    flushWithin(*entry);
   if (vectors || notices_form) info.other_forms = 0;  // sub-groups' sums are in another order
   info.has_barriers = has_barriers;
   info.stack_bytes = StackSizes().of(*entry);

@@ -7,6 +7,7 @@
 #include "compiler/builtins/byte_shuffles.h"
 #include "compiler/builtins/opaque_types.h"
 #include "compiler/builtins/saturated_conversions.h"
+#include "compiler/metadata/denormals.h"
 #include "compiler/metadata/group_observers.h"
 #include "compiler/metadata/kernel_info.h"
 #include "compiler/metadata/split_hazards.h"
@@ -58,6 +59,7 @@ llvm::Error makeExecutable(llvm::Module& module, const Options& options, Image& 
   if (!machine) return machine.takeError();
   if (image.target.kind != port::TargetKind::host_cpu)
     return makeGpuExecutable(module, **machine, options, image);
+  if (options.denorms_are_zero) allowFlushing(module);
   allowMisalignedVectors(module);
   markInverseRoots(module);
   lowerOpaqueTypes(module);

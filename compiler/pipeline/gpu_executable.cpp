@@ -49,6 +49,7 @@
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/blocks.h"
+#include "compiler/passes/denormals.h"
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/loop_rotation.h"
 #include "compiler/passes/prepare.h"
@@ -402,6 +403,7 @@ llvm::Error makeGpuExecutable(llvm::Module& module, llvm::TargetMachine& machine
     addProfileWriter(module, image.kernels);
   numberBlockKernels(module, image.kernels);
   if (llvm::Error error = addTwins(module, image)) return error;
+  if (options.denorms_are_zero) useFlushingInstructions(module);
   retarget(module, machine);
   if (machine.getTargetTriple().isAMDGCN()) module.setDataLayout(amd_interim_layout);
   forbidLibraryCalls(module);

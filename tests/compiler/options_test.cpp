@@ -40,6 +40,7 @@ TEST(ParseOptions, SetsWhatTheLinkNeeds) {
       "-cl-fast-relaxed-math -cl-opt-disable -g -cl-kernel-arg-info", OptionUse::build);
   EXPECT_EQ(options.error, "");
   EXPECT_TRUE(options.relaxed_math);
+  EXPECT_TRUE(options.denorms_are_zero);  // is included
   EXPECT_FALSE(options.optimise);
   EXPECT_TRUE(options.debug);
   EXPECT_TRUE(options.kernel_argument_info);
