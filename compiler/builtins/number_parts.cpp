@@ -122,6 +122,10 @@ const llvm::Function* calledNumberPart(const llvm::Instruction& instruction) {
   return callee && partOf(*callee) != Part::none ? callee : nullptr;
 }
 
+bool takesArgument(const llvm::Function& part) {
+  return partOf(part) == Part::bounded || partOf(part) == Part::mantissa;
+}
+
 bool hasNumberParts(const llvm::TargetMachine& machine, uint64_t bits) {
   return bits % vector_bits == 0 && machine.getTargetTriple().isX86() &&
          machine.getMCSubtargetInfo()->checkFeatures("+avx512f");

@@ -14,6 +14,9 @@ namespace weft::compiler {
 // The function that is called, such as "__weft_part_mantissa_float". Null if it is none of them.
 const llvm::Function* calledNumberPart(const llvm::Instruction& call);
 
+// Does it take what the library's function was asked for?
+bool takesArgument(const llvm::Function& part);
+
 // Has the target instructions for them, in vectors of that many bits?
 bool hasNumberParts(const llvm::TargetMachine& machine, uint64_t bits);
 

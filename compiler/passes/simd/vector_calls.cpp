@@ -21,6 +21,7 @@ void VectorBody::emitCall(llvm::CallBase& call) {
       if (const llvm::Function* part = calledNumberPart(call)) {
         llvm::SmallVector<Value*, 3> arguments;
         for (Value* argument : call.args()) arguments.push_back(wide(argument));
+        if (takesArgument(*part)) arguments[0] = ofRunning(arguments[0]);
         return setParts(call, {emitNumberPart(builder_, *part, arguments)});
       }
       if (isPixelCall(call) ? !emitPixels(call) : !emitVariant(call)) emitSerial(call);
