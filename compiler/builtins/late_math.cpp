@@ -3,7 +3,9 @@
 
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "compiler/builtins/builtins.h"
@@ -18,6 +20,8 @@ namespace weft::compiler {
 namespace {
 
 using llvm::Function;
+
+constexpr llvm::StringLiteral rare_prefix = "weft.rare.";
 
 bool isLate(const llvm::Value& value) { return isLateMath(value.getName()); }
 
@@ -96,7 +100,7 @@ class Forms {
     auto* type = llvm::FunctionType::get(llvm::FixedVectorType::get(scalar.getReturnType(), width),
                                          parameters, false);
     Function* const made = Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                                            "weft.rare." + scalar.getName(), module_);
+                                            rare_prefix + scalar.getName(), module_);
     form = made;
     defineByElements(*made, scalar.getName());
     makeWide(*made, scalar);
@@ -137,6 +141,36 @@ void chooseInlined(llvm::Module& module) {
   }
 }
 
+// Does it compute vectors, by itself or by others that do so? It has no use for more than a few of
+// the other registers then.
+bool isOfVectors(const Function& function) {
+  if (function.isDeclaration() || !function.getReturnType()->isVectorTy()) return false;
+  constexpr size_t few = 8;
+  size_t others = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    if (call && !llvm::isa<llvm::IntrinsicInst>(call) &&
+        !(call->getCalledFunction() && isOfVectors(*call->getCalledFunction())))
+      return false;
+    others += !instruction.isTerminator() && !instruction.getType()->isVectorTy();
+  }
+  return others <= few;
+}
+
+// Calls of them keep half of the registers for vectors, by the convention that x86 has for OpenCL's
+// builtins; by C's all that a kernel has there is spilled around each.
+void keepRegisters(llvm::Module& module) {
+  for (Function& function : module) {
+    if (!function.hasLocalLinkage() || !isOfVectors(function) ||
+        !(isLate(function) || function.getName().starts_with(rare_prefix)))
+      continue;
+    function.setCallingConv(llvm::CallingConv::Intel_OCL_BI);
+    for (llvm::User* user : function.users())
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(user))
+        call->setCallingConv(llvm::CallingConv::Intel_OCL_BI);
+  }
+}
+
 }  // namespace
 
 llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachine& machine) {
@@ -151,6 +185,7 @@ llvm::Expected<bool> linkLateMath(llvm::Module& module, const llvm::TargetMachin
   Forms wide(module, machine);
   for (const OwnForm& form : forms) wide.makeWide(*form.vector, *module.getFunction(form.scalar));
   chooseInlined(module);
+  if (machine.getTargetTriple().isX86()) keepRegisters(module);
   return true;
 }
 

@@ -133,6 +133,33 @@ TYPED_TEST(MathForms, AreTheSameNumberInAllWidths) {
   }
 }
 
+// More values than registers, and calls of more than are inlined into one function.
+TYPED_TEST(MathForms, LeaveOtherValuesAlone) {
+  const auto chain = [](int from) {
+    std::string sum = "x * 0";
+    for (int i = 0; i < 24; ++i) {
+      const std::string n = std::to_string(i + from);
+      const char* const functions[] = {"exp2(y * ", "log1p(x * x * ", "cbrt(x + ", "powr(y * y, "};
+      sum = "(" + sum + " + " + functions[i % 4] + n + ")) * (y + " + n + ")";
+    }
+    return sum;
+  };
+  std::string together = "0";
+  std::vector<std::string> expressions;
+  for (int i = 0; i < 3; ++i) {
+    expressions.push_back(chain(i));
+    together += " + (" + expressions.back() + ")";
+  }
+  expressions.push_back(together);
+  const auto expected = this->evaluate(expressions, 1, 1);
+  const auto results = this->evaluate(expressions, 1, 64);
+  ASSERT_EQ(results.size(), expected.size());
+  for (size_t f = 0; f < results.size(); ++f)
+    for (size_t i = 0; i < results[f].size(); ++i)
+      ASSERT_TRUE(same(results[f][i], expected[f][i]))
+          << "chain " << f << " of " << this->x_[i] << ", " << this->y_[i];
+}
+
 // OpenCL C, 7.4: pow may be off by 16 units in the last place.
 TYPED_TEST(MathForms, KnownPowersKeepTheirBound) {
   using Limits = std::numeric_limits<TypeParam>;
