@@ -47,6 +47,31 @@ INLINE Pair short_logarithm(double x) {
   return ordered_sum(second, FMA(f * square, p, lo));
 }
 
+// 2^(i/16)
+static constant double powers[16] = {
+    0x1p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0, 0x1.306fe0a31b715p+0,
+    0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0, 0x1.6a09e667f3bcdp+0,
+    0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f09p+0, 0x1.ae89f995ad3adp+0,
+    0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
+#define SIXTEENTHS 0x1.71547652b82fep+4
+#define SIXTEENTH_HI 0x1.62e42fefa39efp-5
+#define SIXTEENTH_LO 0x1.abc9e3b39803fp-60
+
+// e^(x + low) by the nearest sixteenth of ln(2) and what is left.
+INLINE double exponential_of(double x, double low) {
+  const Integer i = nearest(x, SIXTEENTHS);
+  const double r = FMA(-i.value, SIXTEENTH_LO, FMA(-i.value, SIXTEENTH_HI, x) + low);
+  double p = FMA(0x1.6c185ee189644p-10, r, 0x1.11123abf5d57bp-7);
+  p = FMA(p, r, 0x1.555555545d1b9p-5);
+  p = FMA(p, r, 0x1.555555548f71ep-3);
+  p = FMA(p, r, 0x1.0000000000005p-1);
+  const double power = powers[AS(ulong, i.number) & 15];
+  return scaled(FMA(power, FMA(p, r * r, r), power), (Integer){i.value * 0.0625, i.number >> 4});
+}
+double __weft_own_fast_exp_double(double x) {
+  return zero_below(x, -746.0, exponential_of(bounded(x, -746.0, 760.0), -0.0));
+}
+
 typedef struct {
   double value;
   bool is_normal;  // else it is none
@@ -54,8 +79,7 @@ typedef struct {
 INLINE Power power(double x, double y) {
   const Pair l = short_logarithm(x);
   const double high = l.hi * y, low = FMA(l.lo, y, FMA(l.hi, y, -high));
-  const Exponential e = reduced_exponential((Pair){high, low});
-  const double value = scaled(1.0 + e.fraction, e.n);
+  const double value = exponential_of(high, low);
   const bool is_zero = AS(ulong, x) == 0;
   const double known = is_zero ? 0.0 : value;
   return (Power){y == 1.0 ? x : known, ((x > 0.0) & (x < (double)INFINITY) & (ABS(high) < 700.0)) |
