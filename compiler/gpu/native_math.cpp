@@ -10,6 +10,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
 
+#include "compiler/gpu/normal_numbers.h"
+
 namespace weft::compiler {
 namespace {
 
@@ -142,16 +144,6 @@ Value* rootReciprocal(Builder& builder, llvm::ArrayRef<Value*> x) {
   return reciprocal(builder, root);
 }
 
-Value* hyperbolicTangent(Builder& builder, llvm::ArrayRef<Value*> x) {
-  return ofLibrary(builder, "tanh", x);
-}
-Value* cubicRoot(Builder& builder, llvm::ArrayRef<Value*> x) {
-  return ofLibrary(builder, "cbrt", x);
-}
-Value* rootReciprocalOfDouble(Builder& builder, llvm::ArrayRef<Value*> x) {
-  return ofLibrary(builder, "rsqrt", x);
-}
-
 enum class When {
   always,   // the instructions keep the function's bounds
   nvidia,   // NVIDIA's do
@@ -166,6 +158,7 @@ struct Rule {
   Value* (*make)(Builder&, llvm::ArrayRef<Value*>);
   bool of_double = false;
 };
+constexpr Value* (*library)(Builder&, llvm::ArrayRef<Value*>) = nullptr;  // by that name
 
 constexpr Rule rules[] = {
     {"rsqrt", 1, When::always, rootReciprocal},
@@ -193,9 +186,15 @@ constexpr Rule rules[] = {
     {"exp", 1, When::nvidia, preciseExponential<log2_e>},
     {"exp2", 1, When::nvidia, powerOfTwo},
     {"exp10", 1, When::nvidia, preciseExponential<log2_10>},
-    {"tanh", 1, When::nvidia, hyperbolicTangent},
-    {"cbrt", 1, When::nvidia, cubicRoot},
-    {"rsqrt", 1, When::nvidia, rootReciprocalOfDouble, true},
+    {"log", 1, When::nvidia, library},
+    {"log2", 1, When::nvidia, library},
+    {"log10", 1, When::nvidia, library},
+    {"pow", 2, When::nvidia, library},
+    {"powr", 2, When::nvidia, library},
+    {"tanh", 1, When::nvidia, library},
+    {"cbrt", 1, When::nvidia, library},
+    {"hypot", 2, When::nvidia, library},
+    {"rsqrt", 1, When::nvidia, library, true},
 };
 
 // "_Z11native_sqrtDv4_f" -> "native_sqrt"
@@ -238,7 +237,8 @@ void replace(llvm::CallInst& call, const Rule& rule) {
   builder.setFastMathFlags(flags);
   builder.setDefaultFPMathTag(llvm::MDBuilder(call.getContext()).createFPMath(division_ulp));
   const llvm::SmallVector<Value*> arguments(call.args());
-  call.replaceAllUsesWith(rule.make(builder, arguments));
+  call.replaceAllUsesWith(rule.make ? rule.make(builder, arguments)
+                                    : ofLibrary(builder, rule.name, arguments));
   call.eraseFromParent();
 }
 
@@ -286,10 +286,12 @@ Value* quotient(Builder& builder, llvm::BinaryOperator& division) {
   Value *over = division.getOperand(0), *under = division.getOperand(1);
   const bool flush = flushes(division);
   if (llvm::IntrinsicInst* root = inexactRoot(under)) {
-    Value* result = machine(
-        builder,
-        flush ? llvm::Intrinsic::nvvm_rsqrt_approx_ftz_f : llvm::Intrinsic::nvvm_rsqrt_approx_f,
-        root->getArgOperand(0));
+    Value* const square = root->getArgOperand(0);
+    Value* result =
+        machine(builder,
+                flush || isNormalAndPositive(*square) ? llvm::Intrinsic::nvvm_rsqrt_approx_ftz_f
+                                                      : llvm::Intrinsic::nvvm_rsqrt_approx_f,
+                square);
     return isOne(over) ? result : builder.CreateFMul(over, result);
   }
   if (isOne(over))
@@ -343,8 +345,10 @@ Value* rounded(Builder& builder, llvm::ArrayRef<Value*> x) {
 
 constexpr std::pair<llvm::StringLiteral, ID> instructions[] = {
     {"exp2", llvm::Intrinsic::nvvm_ex2_approx_ftz_f},
+    {"small_exp2", llvm::Intrinsic::nvvm_ex2_approx_f},
     {"log2", llvm::Intrinsic::nvvm_lg2_approx_ftz_f},
     {"rcp", llvm::Intrinsic::nvvm_rcp_approx_ftz_f},
+    {"sqrt", llvm::Intrinsic::nvvm_sqrt_approx_ftz_f},
     {"rsqrt", llvm::Intrinsic::nvvm_rsqrt_approx_ftz_d},
 };
 Value* machineInstruction(Builder& builder, const llvm::CallInst& call) {
@@ -372,8 +376,9 @@ Value* select(llvm::Instruction& instruction) {
                : nullptr;
   if (inexactRoot(&instruction))
     return machine(builder,
-                   flushes(instruction) ? llvm::Intrinsic::nvvm_sqrt_approx_ftz_f
-                                        : llvm::Intrinsic::nvvm_sqrt_approx_f,
+                   flushes(instruction) || isNormalAndPositive(*instruction.getOperand(0))
+                       ? llvm::Intrinsic::nvvm_sqrt_approx_ftz_f
+                       : llvm::Intrinsic::nvvm_sqrt_approx_f,
                    instruction.getOperand(0));
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call || !isApproximate(*call)) return nullptr;

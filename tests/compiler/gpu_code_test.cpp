@@ -193,5 +193,36 @@ TEST_F(GpuTest, FunctionsOfFloatNeedNoDoubles) {
   EXPECT_EQ(count(text, ".visible .entry"), 41);
 }
 
+// NVIDIA's instructions for roots take longer where numbers may be denormal.
+TEST_F(GpuTest, RootsOfWhatIsNeverDenormalTakeTheShorterInstruction) {
+  const auto flushed = [&](const std::string& number) {
+    const std::string text =
+        ptx("kernel void f(global float* a) { float x = a[0], y = a[1], z = a[2];\n"
+            "  a[3] = rsqrt(" +
+            number + ") + sqrt(" + number + "); }\n");
+    EXPECT_EQ(count(text, "sqrt.approx"), 2) << text;
+    return count(text, "sqrt.approx.ftz");
+  };
+  for (const char* const normal :
+       {"x * x + y * y + 0.01f", "fma(x, x, fma(y, y, 0x1p-126f))", "0.5f + fabs(x) * (y * y)",
+        "fmax(x, 1e-6f)", "1.0f + fabs(x) + z * z"})
+    EXPECT_EQ(flushed(normal), 2) << normal;
+  for (const char* const any : {"x * x + y * y", "x * x + 0x1p-127f", "x * y + 0.01f", "x * x + z",
+                                "fma(x, y, 0.01f)", "fmax(x * x + 0.01f, y)", "0.01f - x * x"})
+    EXPECT_EQ(flushed(any), 0) << any;
+}
+
+TEST_F(GpuTest, DenormalsAreFlushedWhereTheProgramAllowsIt) {
+  const char* const source =
+      "kernel void f(global float* a) { a[3] = a[0] / (1 + sqrt(a[1])) + exp2(a[2] * a[0]); }\n";
+  EXPECT_EQ(count(ptx(source), ".ftz"), 0);
+  for (const char* const options : {"-cl-denorms-are-zero", "-cl-fast-relaxed-math"}) {
+    const std::string text = ptx(source, options);
+    EXPECT_EQ(count(text, "mul.rn.ftz.f32"), 1) << text;
+    EXPECT_EQ(count(text, "add.rn.ftz.f32"), 2) << text;
+    EXPECT_EQ(count(text, "sqrt.approx.ftz.f32"), 1) << text;
+  }
+}
+
 }  // namespace
 }  // namespace weft
