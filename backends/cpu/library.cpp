@@ -44,12 +44,22 @@ bool writeAll(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
+// "/proc/123", which is this process for others, too: debuggers open the libraries of a program by
+// their names, and "self" would be the debugger, whose descriptor of that number may be a pipe that
+// it then reads for ever. By /proc's own numbers, which may be those of another namespace.
+std::string processDirectory() {
+  char number[32];
+  const ssize_t n = readlink("/proc/self", number, sizeof number);
+  const bool is_whole = n > 0 && static_cast<size_t>(n) < sizeof number;
+  return "/proc/" + (is_whole ? std::string(number, static_cast<size_t>(n)) : std::string("self"));
+}
+
 // The dynamic loader takes an open library whose *name* it has seen for the same library, and
 // descriptors are used again. The path of a descriptor is therefore spelled differently each time:
 // a counter's bits as "//" and "/./".
 std::string uniquePath(int fd) {
   static std::atomic<uint64_t> counter{0};
-  std::string path = "/proc/self/fd";
+  std::string path = processDirectory() + "/fd";
   for (uint64_t n = counter.fetch_add(1, std::memory_order_relaxed); n != 0; n >>= 1)
     path += (n & 1) != 0 ? "/." : "/";
   return path + "/" + std::to_string(fd);

@@ -1,6 +1,7 @@
 // What only the CPU's executor promises: who runs what, side by side, and on which threads.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
@@ -475,6 +476,22 @@ TEST_F(ExecutorTest, HostCallsAreNotForTheCaller) {
     ASSERT_TRUE(operation.wait());
     ASSERT_NE(thread, gettid());
   }
+}
+
+// A debugger opens the libraries of a program by their names, in which "self" would be the
+// debugger.
+TEST_F(ExecutorTest, CodeHasANameForOtherProcesses) {
+  std::vector<std::string> names;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* to) {
+        const std::string name = info->dlpi_name;
+        if (name.find("/fd") != std::string::npos)
+          static_cast<std::vector<std::string>*>(to)->push_back(name);
+        return 0;
+      },
+      &names);
+  ASSERT_FALSE(names.empty());
+  for (const std::string& name : names) EXPECT_FALSE(name.starts_with("/proc/self")) << name;
 }
 
 }  // namespace
