@@ -8,7 +8,6 @@
 // one number together by 2.0. Of double sin and cos err by at most 1.8 ULP, together by 2.4, and tan
 // by 3.2 (5).
 #include "sleef.def"
-
 #include "parts.def"
 
 #define FMA(x, y, z) __builtin_elementwise_fma(x, y, z)
@@ -63,7 +62,7 @@ WIDTHS(DEFINE_EXP, )
 // parts of ln(2) have one sign, so that an infinite e stays so.
 #define DEFINE_LOG(n, V, unused)                                                      \
   INLINED float##n __weft_inline_log_float##n(float##n x) {                           \
-    const float##n m = mantissa_of(x), e = exponent_of(x, m);                       \
+    const float##n m = mantissa_of(x), e = exponent_of(x, m);                         \
     const float##n f = m - (float##n)(1.0f), square = f * f;                          \
     float##n odd = FMA((float##n)(-4.50747834693e-2f), square, (float##n)(-1.31611920106e-1f)); \
     float##n even = FMA((float##n)(1.04630191885e-1f), square, (float##n)(1.44783949314e-1f));  \

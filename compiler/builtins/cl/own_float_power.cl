@@ -4,20 +4,8 @@
 // log2(x) of a finite positive number, right to some 2^-34 of it.
 INLINE Pair binary_logarithm(float x) {
   const float m = __weft_part_mantissa_float(x), exponent = __weft_part_exponent_float(x, m);
-  // log(m) = 2 atanh(s), s = f / (2 + f).
   const float f = m - 1.0f;
-  const float base = 2.0f + f, base_rest = f - (base - 2.0f);
-  const float inverse = 1.0f / base;
-  const float s = f * inverse;
-  const float s_rest = inverse * FMA(-s, base_rest, FMA(-s, base, f));
-  const float z = s * s;
-  float p = FMA(0x1.640184p-2f, z, 0x1.a5246p-2f);
-  p = FMA(p, z, 0x1.277866p-1f);
-  p = FMA(p, z, 0x1.ec709cp-1f);
-  Pair y = exact_product(s, 2.0f * LOG2E_HI);
-  y.lo += FMA(s * z, p, FMA(s, 2.0f * LOG2E_LO, s_rest * FMA(z, 2.0f * LOG2E_HI, 2.0f * LOG2E_HI)));
-  const Pair sum = ordered_sum(exponent, y.hi);
-  return ordered_sum(sum.hi, sum.lo + y.lo);
+  return binary_logarithm_of(exponent, f, 1.0f / (2.0f + f));
 }
 // 2^x, infinite or zero where x.hi is far out, whatever x.lo is then.
 INLINE float power_of_two(Pair x) {

@@ -78,21 +78,11 @@ float __weft_nvidia_log10_float(float x) {
   return logarithm_with_ends(x, FMA(p.exponent, LOG10_2_HI, sum));
 }
 
-// log2(x) of a finite positive number, right to some 2^-34 of it: log(m) = 2 atanh(s) with
-// s = f / (2 + f).
+// log2(x) of a finite positive number, right to some 2^-34 of it.
 INLINE Pair binary_logarithm(float x) {
   const Parts parts = parts_of(x, LEAST_OF_POWERS);
-  const float f = parts.m - 1.0f, base = 2.0f + f, base_rest = f - (base - 2.0f);
-  const float inverse = __weft_machine_rcp(base), s = f * inverse;
-  const float s_rest = inverse * FMA(-s, base_rest, FMA(-s, base, f));
-  const float z = s * s;
-  float p = FMA(0x1.640184p-2f, z, 0x1.a5246p-2f);
-  p = FMA(p, z, 0x1.277866p-1f);
-  p = FMA(p, z, 0x1.ec709cp-1f);
-  Pair y = exact_product(s, 2.0f * LOG2E_HI);
-  y.lo += FMA(s * z, p, FMA(s, 2.0f * LOG2E_LO, s_rest * FMA(z, 2.0f * LOG2E_HI, 2.0f * LOG2E_HI)));
-  const Pair sum = ordered_sum(parts.exponent, y.hi);
-  return ordered_sum(sum.hi, sum.lo + y.lo);
+  const float f = parts.m - 1.0f;
+  return binary_logarithm_of(parts.exponent, f, __weft_machine_rcp(2.0f + f));
 }
 // x to the power of y, where |x| to it is `power` unless one of them has an end of its range.
 INLINE float power_at_ends(float x, float y, float power) {
