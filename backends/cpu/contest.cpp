@@ -23,6 +23,16 @@ constexpr double worth_a_change = 1.05;
 
 }  // namespace
 
+void Contest::Times::add(const Turn& turn) noexcept {
+  if (longest.items == 0 || turn.each() > longest.each()) longest = turn;
+  all.ns += turn.ns;
+  all.items += turn.items;
+}
+
+double Contest::Times::each() const noexcept {
+  return (all.ns - longest.ns) / (all.items - longest.items);
+}
+
 void Contest::record(Side side, port::Nanoseconds elapsed, uint64_t items) noexcept {
   if (items == 0) return;
   const double amount = static_cast<double>(items), expected = usual_ns_ * amount;
@@ -34,11 +44,10 @@ void Contest::record(Side side, port::Nanoseconds elapsed, uint64_t items) noexc
   if (own.count++ < not_counted) return;
   if (own.count > enough_to_tell + not_counted)
     ns = std::min(ns, interrupted * own.each() * amount);
-  own.ns += ns;
-  own.items += amount;
+  own.add({ns, amount});
   const auto& [a, b] = *times;
   const unsigned turns = std::min(a.count, b.count);
-  if (turns <= not_counted) return;
+  if (turns < verdicts[0].turns + not_counted) return;
   const double gain = a.each() / b.each();
   for (const Verdict& verdict : verdicts) {
     if (turns < verdict.turns + not_counted || std::max(gain, 1 / gain) < verdict.ratio) continue;

@@ -37,12 +37,20 @@ class Contest {
   void record(Side side, port::Nanoseconds elapsed, uint64_t items) noexcept;
 
  private:
-  struct Times {
-    unsigned count = 0;
+  struct Turn {
     double ns = 0;
     double items = 0;
 
-    double each() const { return ns / items; }
+    double each() const noexcept { return ns / items; }
+  };
+  struct Times {
+    unsigned count = 0;
+    Turn all;      // that count
+    Turn longest;  // of them, by work-item: a thread may have been interrupted in it
+
+    void add(const Turn& turn) noexcept;
+    // Without the longest turn.
+    double each() const noexcept;
   };
 
   void close(Side best) noexcept {

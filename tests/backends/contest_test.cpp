@@ -51,13 +51,16 @@ TEST(ContestTest, WhatIsClearIsSeenSoon) {
 
 // The first turn of each brings its code into the caches, and a thread may be interrupted.
 TEST(ContestTest, OneLongTurnDoesNotDecide) {
-  Contest contest(usualForm, otherForm, -1);
-  turnsOf(contest, [](auto side, int turn) -> port::Nanoseconds {
-    const bool is_other = side == Contest::other;
-    if (is_other && (turn < 2 || (turn >= 20 && turn < 22))) return 100'000;
-    return is_other ? 500 : 1000;
-  });
-  EXPECT_EQ(contest.best(), otherForm);
+  for (int interrupted = 2; interrupted < 40; interrupted += 2) {
+    Contest contest(usualForm, otherForm, -1);
+    turnsOf(contest, [&](auto side, int turn) -> port::Nanoseconds {
+      const bool is_other = side == Contest::other;
+      if (is_other && turn < 2) return 100'000;
+      if (is_other && turn >= interrupted && turn < interrupted + 2) return 1'000'000;
+      return is_other ? 500 : 1000;
+    });
+    EXPECT_EQ(contest.best(), otherForm) << "in turn " << interrupted;
+  }
 }
 
 TEST(ContestTest, LongTurnsOfAFarSlowerFormAreFew) {
