@@ -29,6 +29,7 @@
 #include "compiler/passes/simd/exchanges.h"
 #include "compiler/passes/simd/vector_report.h"
 #include "compiler/passes/turned_body.h"
+#include "compiler/passes/word_pairs.h"
 #include "compiler/passes/work_items.h"
 
 namespace weft::compiler {
@@ -219,6 +220,7 @@ Function* lowerSubGroupVectors(Function& kernel, llvm::TargetMachine& machine, K
   knowSizes(body, info);
   if (options.optimize) {
     putArraysInRegisters(*body.function, machine);
+    joinWordPairs(*body.function);
     shapeLoops(body);
   }
   return lowerBody(body, sub_groups_prefix + info.name, machine, info, options);
@@ -246,7 +248,10 @@ void lowerKernel(Function& kernel, llvm::TargetMachine& machine, KernelInfo& inf
     options.vectorise = Vectorising::never;  // what it does by itself LLVM makes vectors of
   }
   if (vectors && leavesLittle(body, info)) options.vectorise = Vectorising::never;
-  if (options.optimize) putArraysInRegisters(*body.function, machine);
+  if (options.optimize) {
+    putArraysInRegisters(*body.function, machine);
+    joinWordPairs(*body.function);
+  }
   knowSizes(body, info);
   analyseAccesses(body, machine, info);
   const bool has_barriers = hasBarriers(*body.function);
