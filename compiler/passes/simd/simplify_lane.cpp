@@ -22,6 +22,7 @@
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/narrowing.h"
+#include "compiler/passes/simd/upper_halves.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vectorise.h"
 
@@ -165,6 +166,7 @@ bool simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
   pipeline.run(lane, analyses.functions);
   llvm::EliminateUnreachableBlocks(lane);
   narrowTruncated(lane);
+  divideByProducts(lane);
   return unrolls_arrays;
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/passes/simd/gathered_words.h"
 #include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/turn_vectors.h"
+#include "compiler/passes/simd/upper_halves.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_report.h"
 
@@ -46,6 +47,7 @@ constexpr double quotient_latency = 4;         // for a lane, where no loop brin
 constexpr double converted = 2.5;              // a lane's integer to a float or back, and rounding
 constexpr double division = 10;                // of integers
 constexpr double quotient = 60, product = 14;  // of vectors of them, as floating-point numbers
+constexpr double upper_half = 3, upper_halves = 14;  // of 64-bit products
 constexpr double strided_access = 3;
 constexpr double neighbour_test = 6;
 constexpr double loaded_row = 3.5;
@@ -164,6 +166,11 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
     const double step = masked ? running_step : isUpdate(instruction) ? taken_out : serial_step;
     // A loop over the lanes that get there, if not all do.
     return {once * width, (once + step) * width * share};
+  }
+  if (leadsToUpperHalf(instruction)) return {0, 0};
+  if (upperHalf(instruction)) {
+    const VectorCost each = elementwise(instruction.getType(), width);
+    return {upper_half * each.lanes, upper_halves * each.vectors};
   }
   if (isQuotient(instruction)) return quotientCost(instruction, width);
   if (dividesAsFloats(instruction))
@@ -314,6 +321,7 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
   if (broadcast > most_broadcast) return true;
   return llvm::any_of(llvm::instructions(lane), [&](const Instruction& instruction) {
     if (calledNumberPart(instruction) || laneMark(instruction)) return true;
+    if (upperHalf(instruction) && shapes.isVarying(&instruction)) return true;
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
       return !llvm::isa<llvm::IntrinsicInst>(call) &&
              (!hasVectorForm(*call) || call->getType()->isVectorTy());

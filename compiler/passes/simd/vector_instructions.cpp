@@ -6,6 +6,7 @@
 
 #include "compiler/passes/simd/lane_arrays.h"
 #include "compiler/passes/simd/lane_marks.h"
+#include "compiler/passes/simd/upper_halves.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -80,6 +81,10 @@ void VectorBody::emitVariable(llvm::AllocaInst& variable) {
 }
 
 void VectorBody::emitWide(Instruction& instruction) {
+  if (leadsToUpperHalf(instruction)) return;
+  if (const auto half = upperHalf(instruction))
+    return setParts(instruction, {makeUpperHalf(builder_, *half, wide(half->left.value),
+                                                wide(half->right.value))});
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return emitLoad(*load);
   if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) return emitCall(*call);
   if (auto* element = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction))

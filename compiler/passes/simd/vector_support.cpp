@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Instructions.h>
 
+#include "compiler/passes/simd/upper_halves.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -29,6 +30,7 @@ bool fillsItsBytes(const Instruction& access, llvm::Type* type) {
 
 bool isSupported(const Instruction& instruction) {
   if (isInOrder(instruction)) return false;
+  if (upperHalf(instruction) || leadsToUpperHalf(instruction)) return true;
   llvm::Type* type = instruction.getType();
   if (!type->isVoidTy() && partCount(type) == 0) return false;
   if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))

@@ -64,8 +64,11 @@ void limitIds(Function& lane, unsigned first) {
 
 // Of more bits than elements of vectors have: what LLVM's vectoriser makes of them takes longer
 // than the processor's own products of twice as many bits, lane by lane.
-bool isLongInteger(const llvm::Type* type) {
-  return type->isIntOrIntVectorTy() && type->getScalarSizeInBits() > 64;
+bool hasLongIntegers(const Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const Instruction& instruction) {
+    const llvm::Type* const type = instruction.getType();
+    return type->isIntOrIntVectorTy() && type->getScalarSizeInBits() > 64;
+  });
 }
 
 // In instructions for one element.
@@ -232,10 +235,11 @@ class RegionVectoriser {
   }
 
   void vectorise() {
+    const bool has_long = hasLongIntegers(*region_.function);
+    region_.stays_scalar |= has_long;
     if (size(*lane_) > longest()) return refuseByLength();
     for (const Instruction& instruction : llvm::instructions(*lane_)) {
       if (isSupported(instruction)) continue;
-      region_.stays_scalar |= isLongInteger(instruction.getType());
       return refuse(llvm::Twine("no vector form of ") + instruction.getOpcodeName(), &instruction);
     }
     if (mode_ != Vectorising::always && !exchanges_ &&
@@ -253,7 +257,7 @@ class RegionVectoriser {
     const VectorCost cost = vectorCost(*lane_, levels, shapes, far, width(), gatherCost());
     if (mode_ != Vectorising::always && !exchanges_) {
       const bool without_loops = levels.levels().size() == 1;
-      region_.stays_scalar = without_loops && cost.vectors > cost.lanes;
+      region_.stays_scalar = has_long || (without_loops && cost.vectors > cost.lanes);
       if (without_loops && !region_.loses_order) region_.loses_order = mayLoseOrder(*lane_);
       if (without_loops && !unrolls_arrays_ && !region_.loses_order &&
           !isBeyondLoopVectoriser(*lane_, levels, shapes, slowMasks()) &&
