@@ -6,8 +6,8 @@
 
 namespace weft::compiler {
 
-// Makes whole numbers of pairs that come from such numbers, or memory, and become such. CPUs have these
-// operations for 64 bits, while taking numbers apart and putting them together again, lane by
+// Makes whole numbers of pairs that come from such numbers, or memory, and become such. CPUs have
+// these operations for 64 bits, while taking numbers apart and putting them together again, lane by
 // lane, takes more than the operations themselves.
 void joinWordPairs(llvm::Function& function);
 
