@@ -12,8 +12,9 @@ namespace weft::api {
 
 inline constexpr char platform_name[] = "Weft";
 inline constexpr char platform_vendor[] = "The Weft project";
-// What the strings have behind the number of a version.
-inline constexpr char version_suffix[] = " Weft " WEFT_VERSION;
+// What the strings have behind the number of a version. Without the last part of Weft's own:
+// programs look for "1.0" in them, and take it for OpenCL's. CL_DRIVER_VERSION has all of it.
+inline constexpr char version_suffix[] = " Weft " WEFT_SERIES;
 
 // "OpenCL 3.1 Weft ...": `name` is "OpenCL " or "OpenCL C ".
 inline std::string versionText(std::string_view name, Version version) {
