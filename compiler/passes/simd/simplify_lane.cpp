@@ -32,13 +32,14 @@ namespace {
 using llvm::Function;
 using llvm::Instruction;
 
-// Marks loops that go through small private arrays to be unrolled as a whole, so that the elements
-// become variables, where that is not too much code.
-class ArrayLoops {
+// Marks loops to be unrolled as a whole where that is not too much code: those that go through
+// small private arrays, so that the elements become variables, and those of so few turns that lanes
+// which leave them in different turns had better take branches.
+class ShortLoops {
  public:
-  explicit ArrayLoops(Function& lane) : analyses_(lane), layout_(lane.getDataLayout()) {}
+  explicit ShortLoops(Function& lane) : analyses_(lane), layout_(lane.getDataLayout()) {}
 
-  // Were there any?
+  // Do any go through arrays?
   bool mark() {
     for (llvm::Loop* loop : analyses_.loops) mark(*loop);
     return any_;
@@ -48,6 +49,8 @@ class ArrayLoops {
   static constexpr uint64_t largest_array = 256;  // bytes
   static constexpr size_t most_unrolled = 2500;   // instructions
   static constexpr unsigned most_turns = 32;
+  static constexpr unsigned most_branches = 4;
+  static constexpr size_t most_in_branches = 200;  // instructions
 
   void mark(llvm::Loop& loop) {
     const unsigned turns = analyses_.evolution.getSmallConstantTripCount(&loop);
@@ -58,6 +61,9 @@ class ArrayLoops {
       any_ = true;
       return;
     }
+    const unsigned at_most = analyses_.evolution.getSmallConstantMaxTripCount(&loop);
+    if (turns == 0 && at_most != 0 && at_most <= most_branches && size(loop) <= most_in_branches)
+      llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.enable");
     for (llvm::Loop* inner : loop) mark(*inner);
   }
 
@@ -146,7 +152,7 @@ bool simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
   if (clean) addCleaning(pipeline);
   bool unrolls_arrays = false;
   if (hasShortLoop(lane)) {
-    unrolls_arrays = ArrayLoops(lane).mark();
+    unrolls_arrays = ShortLoops(lane).mark();
     addUnrolling(pipeline);
   }
   pipeline.addPass(llvm::LowerSwitchPass());

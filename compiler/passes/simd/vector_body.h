@@ -140,7 +140,6 @@ class VectorBody {
   Access describe(llvm::Instruction& access, Value* pointer, llvm::Type* type);
   Parts loadBlock(const Access& access, Value* first, llvm::Instruction& from);
   Parts loadSame(const Access& access, const NeighbourIndex& index, llvm::Instruction& from);
-  bool mayReadMore(const Access& access) const;
   Value* loadInPage(llvm::Type* type, Value* first, const Access& access, Value* mask,
                     const llvm::Instruction& from);
   Parts loadStrided(const Access& access, unsigned stride, Value* first, llvm::Instruction& from);
@@ -165,6 +164,18 @@ class VectorBody {
   Parts eitherWay(const Access& access, const NeighbourIndex& index,
                   llvm::function_ref<Parts(Value*)> together, llvm::function_ref<Parts()> apart);
   Value* maskOfParts(unsigned count);
+
+  // near_loads.cpp
+  Parts gatherNear(const Access& access, const NeighbourIndex& index, llvm::Instruction& from);
+  struct Places {
+    Value* first;
+    Value* more;
+  };
+  Places placesOf(Value* number);
+  Value* areInside(Value* places);
+  Value* isInOnePage(Value* address, uint64_t bytes);
+  Value* takeFrom(const Access& access, Value* address, Value* places,
+                  const llvm::Instruction& from);
 
   // vector_updates.cpp
   void emitUnited(llvm::AtomicRMWInst& update);

@@ -2,7 +2,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/passes/simd/gathered_words.h"
-#include "compiler/passes/simd/vector_body.h"
+#include "compiler/passes/simd/vector_access.h"
 
 namespace weft::compiler {
 
@@ -16,33 +16,11 @@ bool loadsRows(llvm::Type* element, unsigned count) {
          bits <= 512;
 }
 
-// `count` elements of `element` in a row per lane.
-struct VectorBody::Access {
-  llvm::Type* element;
-  unsigned count;
-  uint64_t bytes;  // of an element
-  LaneShape shape;
-  Value* pointer;  // of the lane function
-  llvm::Align alignment;
-
-  bool inOneBlock() const {
-    return shape.kind == LaneShape::linear && shape.stride > 0 &&
-           static_cast<uint64_t>(shape.stride) == bytes * count;
-  }
-  bool reversed() const {
-    return shape.kind == LaneShape::linear && count == 1 && shape.stride < 0 &&
-           static_cast<uint64_t>(-shape.stride) == bytes;
-  }
-  bool strided() const {
-    return shape.kind == LaneShape::linear && shape.stride > 0 &&
-           static_cast<uint64_t>(shape.stride) % bytes == 0 && stride() <= widest_stride &&
-           stride() > count;
-  }
-  uint64_t stride() const { return static_cast<uint64_t>(shape.stride) / bytes; }  // in elements
-  NeighbourIndex index(const LaneShapes& shapes) const {
-    return neighbourIndex(pointer, bytes * count, shapes);
-  }
-};
+void describeAccess(Value* made, const Instruction& from) {
+  if (auto* instruction = llvm::dyn_cast<Instruction>(made))
+    instruction->copyMetadata(from, {llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_nontemporal,
+                                     llvm::LLVMContext::MD_invariant_load});
+}
 
 VectorBody::Access VectorBody::describe(Instruction& access, Value* pointer, llvm::Type* type) {
   llvm::Type* element = partType(type, 0);
@@ -89,20 +67,8 @@ void VectorBody::emitLoad(llvm::LoadInst& load) {
                        return in_block ? loadBlock(access, first, load)
                                        : loadStrided(access, index.stride, first, load);
                      },
-                     [&] { return gather(access, load); }));
+                     [&] { return gatherNear(access, index, load); }));
 }
-
-namespace {
-
-constexpr unsigned global_space = 1, constant_space = 2;  // of addresses
-
-void describeAccess(Value* made, const Instruction& from) {
-  if (auto* instruction = llvm::dyn_cast<Instruction>(made))
-    instruction->copyMetadata(from, {llvm::LLVMContext::MD_tbaa, llvm::LLVMContext::MD_nontemporal,
-                                     llvm::LLVMContext::MD_invariant_load});
-}
-
-}  // namespace
 
 VectorBody::Parts VectorBody::loadBlock(const Access& access, Value* first, Instruction& from) {
   auto* type = llvm::FixedVectorType::get(access.element, options_.width * access.count);
@@ -117,7 +83,7 @@ VectorBody::Parts VectorBody::loadBlock(const Access& access, Value* first, Inst
     }
     return columns(rows);
   }
-  if (mask && !options_.masks_bytes && mayReadMore(access))
+  if (mask && !options_.masks_bytes && access.bytes < sizeof(uint32_t) && access.mayReadMore())
     return deinterleave(loadInPage(type, first, access, mask, from), access.count);
   Value* all =
       mask ? static_cast<Value*>(builder_.CreateMaskedLoad(type, first, access.alignment, mask))
@@ -135,27 +101,17 @@ VectorBody::Parts VectorBody::loadSame(const Access& access, const NeighbourInde
     describeAccess(all, from);
     return {builder_.CreateVectorSplat(options_.width, all)};
   };
-  return eitherWay(access, index, once, [&] { return gather(access, from); });
-}
-
-// Where nobody knows what lies beside it.
-bool VectorBody::mayReadMore(const Access& access) const {
-  const unsigned space = access.pointer->getType()->getPointerAddressSpace();
-  return access.bytes < sizeof(uint32_t) && (space == global_space || space == constant_space);
+  return eitherWay(access, index, once, [&] { return gatherNear(access, index, from); });
 }
 
 // Without masks for such elements each lane would have a branch. A vector that lies in one page can
 // be read whole if any lane reads of it: the page is there.
 Value* VectorBody::loadInPage(llvm::Type* type, Value* first, const Access& access, Value* mask,
                               const Instruction& from) {
-  constexpr uint64_t page = 4096;
-  const uint64_t bytes = access.bytes * access.count * options_.width;
   auto* bits = builder_.getIntNTy(llvm::cast<llvm::FixedVectorType>(type)->getNumElements());
   first = builder_.CreateFreeze(first);  // it is a lane's that may not run
   Value* any = builder_.CreateIsNotNull(builder_.CreateBitCast(mask, bits));
-  Value* place =
-      builder_.CreateAnd(builder_.CreatePtrToInt(first, builder_.getInt64Ty()), page - 1);
-  Value* fits = builder_.CreateICmpULE(place, builder_.getInt64(page - bytes));
+  Value* fits = isInOnePage(first, access.bytes * access.count * options_.width);
   BasicBlock *whole = newBlock("page"), *each = newBlock("each"), *after = newBlock("loaded");
   builder_.CreateCondBr(builder_.CreateAnd(any, fits), whole, each);
   builder_.SetInsertPoint(whole);
