@@ -277,6 +277,18 @@ NeighbourIndex neighbourIndex(Value* pointer, uint64_t bytes, const LaneShapes& 
   return result;
 }
 
+NeighbourIndex reversedIndex(Value* pointer, uint64_t bytes, const LaneShapes& shapes) {
+  NeighbourIndex result;
+  Value* const index = varyingIndex(pointer, bytes, 1, shapes, result.stride);
+  if (!isPromising(index, shapes)) return {};
+  goBehindExtension(result, index);
+  const LaneShape shape = shapes.of(result.index);
+  result.is_linear = shape.kind == LaneShape::linear;
+  result.is_reversed = true;
+  const bool counts_down = result.is_linear && shape.stride == -1;
+  return counts_down && result.index->getType()->isIntegerTy(32) ? result : NeighbourIndex();
+}
+
 NeighbourIndex stridedIndex(Value* pointer, uint64_t bytes, uint64_t count, uint64_t widest,
                             const LaneShapes& shapes) {
   NeighbourIndex result;

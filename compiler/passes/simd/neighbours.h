@@ -17,11 +17,14 @@ struct NeighbourIndex {
   bool is_signed = false;    // if so
   bool is_linear = false;    // as expected unless extending wraps
   uint64_t step = 1;         // by which the index is to grow from lane to lane, and
-  uint64_t stride = 1;       // from lane to lane in elements
+  uint64_t stride = 1;       // from lane to lane in elements; of reversed ones of their absolutes
+  bool is_reversed = false;  // it is to grow less
 };
 
 // The one varying index of the address `pointer`, whose elements are `bytes` apart.
 NeighbourIndex neighbourIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
+// Of lanes that may be neighbours the other way round, as along a diagonal: a[d - id].
+NeighbourIndex reversedIndex(llvm::Value* pointer, uint64_t bytes, const LaneShapes& shapes);
 // Of lanes whose `count` elements each, in a row, may lie two to `widest` from those of the next:
 // the fields of records.
 NeighbourIndex stridedIndex(llvm::Value* pointer, uint64_t bytes, uint64_t count, uint64_t widest,

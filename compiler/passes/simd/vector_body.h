@@ -139,6 +139,7 @@ class VectorBody {
   struct Access;
   Access describe(llvm::Instruction& access, Value* pointer, llvm::Type* type);
   Parts loadBlock(const Access& access, Value* first, llvm::Instruction& from);
+  Parts loadReversed(const Access& access, Value* first);
   Parts loadSame(const Access& access, const NeighbourIndex& index, llvm::Instruction& from);
   Value* loadInPage(llvm::Type* type, Value* first, const Access& access, Value* mask,
                     const llvm::Instruction& from);

@@ -4,6 +4,7 @@
 
 #include "compiler/builtins/number_parts.h"
 #include "compiler/passes/pixel_calls.h"
+#include "compiler/passes/simd/table_loads.h"
 #include "compiler/passes/simd/vector_body.h"
 
 namespace weft::compiler {
@@ -24,6 +25,8 @@ void VectorBody::emitCall(llvm::CallBase& call) {
         if (takesArgument(*part)) arguments[0] = ofRunning(arguments[0]);
         return setParts(call, {emitNumberPart(builder_, *part, arguments)});
       }
+      if (isFromTable(call))
+        return setParts(call, {takeFromTable(builder_, call, wide(call.getArgOperand(1)))});
       if (isPixelCall(call) ? !emitPixels(call) : !emitVariant(call)) emitSerial(call);
       return;
     default:

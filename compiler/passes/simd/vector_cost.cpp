@@ -12,6 +12,7 @@
 #include "compiler/passes/pixel_calls.h"
 #include "compiler/passes/simd/gathered_words.h"
 #include "compiler/passes/simd/loop_evolution.h"
+#include "compiler/passes/simd/table_loads.h"
 #include "compiler/passes/simd/turn_vectors.h"
 #include "compiler/passes/simd/upper_halves.h"
 #include "compiler/passes/simd/vector_body.h"
@@ -138,6 +139,7 @@ VectorCost instructionCost(const Instruction& instruction, const LaneShapes& sha
   if (llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic())
     return {1.0 * width, accessCost(instruction, shapes, width, gathers)};
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+    if (isFromTable(*call)) return {1.0 * width, costFromTable(*call, width)};
     if (calledNumberPart(instruction)) return {float_part * width, 1.5};
     if (laneMark(instruction)) return {0, 4};
     if (exchangeOf(instruction)) return {handed_over * width, 2};

@@ -40,17 +40,7 @@ void VectorBody::emitLoad(llvm::LoadInst& load) {
   if (!load.isSimple() || load.getType()->isStructTy()) return emitSerial(load);
   const Access access = describe(load, load.getPointerOperand(), load.getType());
   if (access.inOneBlock()) return setParts(load, loadBlock(access, scalar(access.pointer), load));
-  if (access.reversed()) {
-    Value* first = builder_.CreateGEP(
-        builder_.getInt8Ty(), scalar(access.pointer),
-        builder_.getInt64(-static_cast<uint64_t>(access.bytes * (options_.width - 1))));
-    const llvm::Align alignment = llvm::commonAlignment(access.alignment, access.bytes);
-    llvm::Type* type = vectorOf(access.element);
-    Value* all = mask_ ? static_cast<Value*>(builder_.CreateMaskedLoad(
-                             type, first, alignment, builder_.CreateVectorReverse(mask_)))
-                       : builder_.CreateAlignedLoad(type, first, alignment);
-    return setParts(load, {builder_.CreateVectorReverse(all)});
-  }
+  if (access.reversed()) return setParts(load, loadReversed(access, scalar(access.pointer)));
   const bool in_steps = !mask_ || access.bytes >= least_masked;
   if (access.strided() && in_steps)
     return setParts(load, loadStrided(access, access.stride(), scalar(access.pointer), load));
@@ -60,10 +50,13 @@ void VectorBody::emitLoad(llvm::LoadInst& load) {
   index = access.index(shapes_);
   if (!index.index && in_steps)
     index = stridedIndex(access.pointer, access.bytes, access.count, widest_stride, shapes_);
+  if (!index.index && (in_steps || options_.masks_bytes) && access.count == 1)
+    index = reversedIndex(access.pointer, access.bytes, shapes_);
   const bool in_block = index.stride == 1 || index.stride == access.count;
   setParts(load, eitherWay(
                      access, index,
                      [&](Value* first) {
+                       if (index.is_reversed) return loadReversed(access, first);
                        return in_block ? loadBlock(access, first, load)
                                        : loadStrided(access, index.stride, first, load);
                      },
@@ -90,6 +83,19 @@ VectorBody::Parts VectorBody::loadBlock(const Access& access, Value* first, Inst
            : builder_.CreateAlignedLoad(type, first, access.alignment);
   describeAccess(all, from);
   return deinterleave(all, access.count);
+}
+
+// From the last lane's element on.
+VectorBody::Parts VectorBody::loadReversed(const Access& access, Value* first) {
+  first = builder_.CreateGEP(
+      builder_.getInt8Ty(), first,
+      builder_.getInt64(-static_cast<uint64_t>(access.bytes * (options_.width - 1))));
+  const llvm::Align alignment = llvm::commonAlignment(access.alignment, access.bytes);
+  llvm::Type* type = vectorOf(access.element);
+  Value* all = mask_ ? static_cast<Value*>(builder_.CreateMaskedLoad(
+                           type, first, alignment, builder_.CreateVectorReverse(mask_)))
+                     : builder_.CreateAlignedLoad(type, first, alignment);
+  return {builder_.CreateVectorReverse(all)};
 }
 
 // One element for all lanes, where they turn out to have the same place. Where none runs there may
@@ -313,6 +319,12 @@ Value* VectorBody::fitsExtended(const NeighbourIndex& index, Value* first) {
   if (!index.is_extended) return builder_.getTrue();
   const unsigned bits = first->getType()->getIntegerBitWidth();
   const llvm::APInt steps(bits, (options_.width - 1) * index.step);
+  if (index.is_reversed) {
+    const llvm::APInt least =
+        index.is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0);
+    return builder_.CreateICmp(index.is_signed ? llvm::CmpInst::ICMP_SGE : llvm::CmpInst::ICMP_UGE,
+                               first, builder_.getInt(least + steps));
+  }
   if (index.is_signed)
     return builder_.CreateICmpSLE(first,
                                   builder_.getInt(llvm::APInt::getSignedMaxValue(bits) - steps));

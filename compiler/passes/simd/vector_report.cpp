@@ -118,6 +118,7 @@ AccessForm accessForm(const Instruction& access, const LaneShapes& shapes, bool 
     const bool may_be_vector =
         neighbourIndex(pointer, size * parts, shapes).index ||
         (is_load && parts == 1 && sameIndex(pointer, size, shapes).index) ||
+        (in_steps && parts == 1 && reversedIndex(pointer, size, shapes).index) ||
         (in_steps && stridedIndex(pointer, size, parts, widest_stride, shapes).index) ||
         (!is_load && parts > 1 && (!masked || size >= least_masked) &&
          recordIndex(pointer, size, parts, shapes).index);

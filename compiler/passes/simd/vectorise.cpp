@@ -28,6 +28,7 @@
 #include "compiler/passes/simd/row_blocks.h"
 #include "compiler/passes/simd/simplify_lane.h"
 #include "compiler/passes/simd/step_counters.h"
+#include "compiler/passes/simd/table_loads.h"
 #include "compiler/passes/simd/turn_vectors.h"
 #include "compiler/passes/simd/vector_body.h"
 #include "compiler/passes/simd/vector_cost.h"
@@ -170,6 +171,7 @@ class RegionVectoriser {
   // Changes what hides neighbours, and what lanes load one by one from places far from each other.
   void loadByRows(std::optional<LaneCode>& code) {
     const auto again = [&] { code.emplace(*lane_, body_.firstHidden()); };
+    if (code->valid() && loadFromTables(*lane_, code->shapes(), tableLengths(machine_))) again();
     if (code->valid() && branchToChosenLoads(*lane_, code->shapes())) again();
     while (code->valid() && countStepsApart(*lane_, code->shapes())) again();
     while (code->valid() && addIndicesFirst(*lane_, code->shapes())) again();

@@ -28,6 +28,9 @@ constexpr Place places[] = {
     {"(202 - g) >> 1", [](int g, int) { return (202 - g) >> 1; }},
     {"g < 40 ? 40 : g", [](int g, int) { return std::max(g, 40); }},
     {"g > 150 ? 150 : g", [](int g, int) { return std::min(g, 150); }},
+    {"n + 200 - g", [](int g, int n) { return n + 200 - g; }},
+    {"(uint)n + 206u - (uint)g", [](int g, int n) { return n + 206 - g; }},
+    {"n < 0 ? 0 : n * 101 - g", [](int g, int n) { return n * 101 - g; }},
     {"g / 2 + 109", [](int g, int) { return g / 2 + 109; }},  // to the end
 };
 
@@ -82,6 +85,14 @@ TEST(NearLoads, OfBytes) { check<uint8_t>("uchar"); }
 TEST(NearLoads, OfHalfWords) { check<int16_t>("short"); }
 TEST(NearLoads, OfWords) { check<int>("int"); }
 TEST(NearLoads, OfLongs) { check<int64_t>("long"); }
+
+TEST(NearLoads, MayGoDown) {
+  const std::string text = optimisedText(
+      "kernel void k(global const float* in, global float* out, int n) "
+      "{ int g = get_global_id(0); for (int i = 0; i < n; ++i) out[g] += in[n * i - g]; }",
+      "k", Vectorising::always);
+  EXPECT_NE(text.find("i32 2, i32 1, i32 0>"), text.npos) << text;
+}
 
 TEST(NearLoads, AreTakenFromOneVector) {
   if (!hostMachine().getTargetTriple().isX86() ||
