@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace weft::compiler {
 namespace {
@@ -42,7 +43,11 @@ std::string ownDirectory() {
 }  // namespace
 
 std::string findDaemon() {
-  if (const char* given = secure_getenv("WEFT_COMPILERD"); given && *given) return given;
+  if (const char* given = secure_getenv("WEFT_COMPILERD"); given && *given) {
+    std::error_code failed;  // it runs in another folder
+    const std::filesystem::path absolute = std::filesystem::absolute(given, failed);
+    return failed ? given : absolute.string();
+  }
   const std::string own = ownDirectory();
   for (const char* place : places) {
     std::string path = own + place + daemon_name;

@@ -5,7 +5,8 @@
 
 namespace weft::compiler {
 
-// WEFT_COMPILERD, or the weft-compilerd beside the library; empty: not found.
+// WEFT_COMPILERD, from the current folder on if it is relative, or the weft-compilerd beside the
+// library; empty: not found.
 std::string findDaemon();
 // libweft-compiler.so, beside `daemon` where that has one; empty: not found.
 std::string findLibrary(const std::string& daemon);

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "compiler/client/location.h"
 #include "compiler/client/spawn.h"
 #include "tests/compiler/fixture.h"
 
@@ -285,6 +286,19 @@ TEST_F(ProcessTest, ManyThreadsCompileAtOnce) {
       }
     });
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(ProcessTest, IsStartedByARelativePath) {
+  const std::filesystem::path daemon = std::filesystem::canonical(compiler::findDaemon());
+  const pid_t child = fork();
+  if (child == 0) {
+    std::filesystem::current_path(daemon.parent_path());
+    set("WEFT_COMPILERD", daemon.filename());
+    _exit(compile(fresh()).ok && !ours().empty() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(ProcessTest, CompilesInThisProcessWhereNoneCanBeStarted) {
