@@ -101,7 +101,7 @@ class Joiner {
     const llvm::APInt *left, *right;
     if (match(&pair, m_FShl(m_Value(high), m_Value(low), m_APInt(left))) &&
         (isSwapped(*high, *low) || isSwapped(*low, *high)))
-      return rotated(joined(*high), left->getZExtValue(), pair);
+      return rotated(joined(*high), left->urem(word_bits), pair);
     for (const unsigned first : {0u, 1u}) {
       if (!match(&pair, m_Or(m_Value(), m_Value()))) break;
       Value *const plain = pair.getOperand(first), *const changed = pair.getOperand(1 - first);
@@ -162,7 +162,7 @@ class Joiner {
     const llvm::APInt* amount;
     if (match(&low, m_FShl(m_Value(a), m_Value(b), m_APInt(amount))) &&
         match(&high, m_FShl(m_Specific(b), m_Specific(a), m_SpecificInt(*amount))))
-      return rotated(joined(Words{a, b}), amount->getZExtValue(), place);
+      return rotated(joined(Words{a, b}), amount->urem(word_bits), place);
     return nullptr;
   }
 

@@ -12,18 +12,21 @@ using llvm::Value;
 // lane reads of it.
 VectorBody::Parts VectorBody::gatherNear(const Access& access, const NeighbourIndex& index,
                                          Instruction& from) {
-  const bool suits = index.index && !index.is_linear && index.index->getType()->isIntegerTy(32) &&
-                     access.count == 1 && access.bytes <= sizeof(uint32_t) &&
-                     !access.element->isPointerTy() && access.mayReadMore() &&
-                     options_.permuted_lanes >= options_.width && mayBeSame(index.index, shapes_);
+  const bool suits = index.index && !index.is_linear && index.stride == index.step &&
+                     index.index->getType()->isIntegerTy(32) && access.count == 1 &&
+                     access.bytes <= sizeof(uint32_t) && !access.element->isPointerTy() &&
+                     access.mayReadMore() && options_.permuted_lanes >= options_.width &&
+                     mayBeSame(index.index, shapes_);
   if (!suits) return gather(access, from);
   const auto [first, places] = placesOf(index.index);
+  NeighbourIndex rising = index;  // to the end of the vector
+  rising.step = std::max<uint64_t>(index.step, 1);
   llvm::Type* const address_type = builder_.getInt64Ty();
   Value* const extended = index.is_signed ? builder_.CreateSExt(first, address_type)
                                           : builder_.CreateZExt(first, address_type);
   Value* const address = builder_.CreateFreeze(firstAddress(access.pointer, index, extended));
   Value* const near =
-      builder_.CreateAnd(builder_.CreateAnd(areInside(places), fitsExtended(index, first)),
+      builder_.CreateAnd(builder_.CreateAnd(areInside(places), fitsExtended(rising, first)),
                          isInOnePage(address, access.bytes * options_.width));
   llvm::BasicBlock *const window = newBlock("window"),
                           *far = newBlock("scattered"), *const after = newBlock("loaded");

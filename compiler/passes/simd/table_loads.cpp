@@ -1,5 +1,6 @@
 #include "compiler/passes/simd/table_loads.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <llvm/Analysis/ConstantFolding.h>
@@ -121,8 +122,9 @@ bool replace(llvm::LoadInst& load, const TableLengths& lengths) {
   const unsigned bytes = bits / 8;
   std::optional<Place> place = placeOf(load, bytes);
   if (!place) return false;
-  if (place->count > lengths[0]) narrow(*place, bytes, layout);
-  if (place->count == 0 || place->count > lengths[0]) return false;
+  const unsigned longest = *std::max_element(lengths.begin(), lengths.end());
+  if (place->count > longest) narrow(*place, bytes, layout);
+  if (place->count == 0 || place->count > longest) return false;
   llvm::IRBuilder<> builder(&load);
   llvm::Type* const number = builder.getIntNTy(bits);
   const auto values = valuesAt(*place, number, layout);

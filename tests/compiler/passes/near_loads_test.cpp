@@ -31,6 +31,10 @@ constexpr Place places[] = {
     {"n + 200 - g", [](int g, int n) { return n + 200 - g; }},
     {"(uint)n + 206u - (uint)g", [](int g, int n) { return n + 206 - g; }},
     {"n < 0 ? 0 : n * 101 - g", [](int g, int n) { return n * 101 - g; }},
+    {"(size_t)(g >> 2) * 3 + 1", [](int g, int) { return (g >> 2) * 3 + 1; }},
+    {"(size_t)((uint)g / 9u) * 4 + n", [](int g, int n) { return g / 9 * 4 + n; }},
+    {"(g >> 2) * 2 + (g >> 7)", [](int g, int) { return (g >> 2) * 2 + (g >> 7); }},
+    {"g / 20 * 4 + 1", [](int g, int) { return g / 20 * 4 + 1; }},
     {"g / 2 + 109", [](int g, int) { return g / 2 + 109; }},  // to the end
 };
 
@@ -83,6 +87,23 @@ TEST(NearLoads, OfBytes) { check<uint8_t>("uchar"); }
 TEST(NearLoads, OfHalfWords) { check<int16_t>("short"); }
 TEST(NearLoads, OfWords) { check<int>("int"); }
 TEST(NearLoads, OfLongs) { check<int64_t>("long"); }
+
+TEST(NearLoads, OfFields) {
+  const GuardedBuffer in(elements * sizeof(int[3]));
+  const auto* const numbers = static_cast<const int*>(in.begin());
+  std::vector<int> out(items);
+  Program(
+      "typedef struct { int a, b, c; } record;"
+      "kernel void k(global const record* in, global int* out) {"
+      "  int g = get_global_id(0); out[g] = in[g >> 2].b + in[g / 3 + 20].c; }",
+      true, Vectorising::always)
+      .run("k", {1, {items, 1, 1}, {items, 1, 1}},
+           {Program::buffer(numbers), Program::buffer(out.data())});
+  for (int g = 0; g < items; ++g)
+    ASSERT_EQ(out[static_cast<size_t>(g)],
+              numbers[(g >> 2) * 3 + 1] + numbers[(g / 3 + 20) * 3 + 2])
+        << g;
+}
 
 TEST(NearLoads, MayGoDown) {
   const std::string text = optimisedText(
