@@ -113,6 +113,26 @@ unsigned heldBytes(llvm::ArrayRef<llvm::APInt> values, unsigned bytes, bool is_n
   return 0;
 }
 
+// Of a lane alone it is what it says.
+llvm::Function* lookupIn(llvm::Module& module, llvm::FixedVectorType* table) {
+  llvm::Type* const element = table->getElementType();
+  const std::string name = (prefix + llvm::Twine(table->getNumElements()) + "i" +
+                            llvm::Twine(element->getIntegerBitWidth()))
+                               .str();
+  if (llvm::Function* const known = module.getFunction(name)) return known;
+  auto* const function =
+      llvm::Function::Create(llvm::FunctionType::get(element, {table, element}, false),
+                             llvm::Function::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::AlwaysInline);
+  function->setDoesNotAccessMemory();
+  function->setDoesNotThrow();
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", function));
+  builder.CreateRet(builder.CreateExtractElement(
+      function->getArg(0), builder.CreateZExt(function->getArg(1), builder.getInt64Ty())));
+  return function;
+}
+
 bool replace(llvm::LoadInst& load, const TableLengths& lengths) {
   llvm::Type* const type = load.getType();
   const llvm::DataLayout& layout = load.getDataLayout();
@@ -139,15 +159,9 @@ bool replace(llvm::LoadInst& load, const TableLengths& lengths) {
     Value* const term = builder.CreateMul(builder.CreateSExtOrTrunc(value, element), factor);
     index = builder.CreateAdd(term, index);
   }
-  llvm::Module& module = *load.getModule();
-  const auto function = module.getOrInsertFunction(
-      (prefix + llvm::Twine(llvm::cast<llvm::FixedVectorType>(table->getType())->getNumElements()) +
-       "i" + llvm::Twine(8 * held))
-          .str(),
-      element, table->getType(), element);
-  auto* const call = builder.CreateCall(function, {table, index});
-  call->setDoesNotAccessMemory();
-  call->setDoesNotThrow();
+  auto* const call = builder.CreateCall(
+      lookupIn(*load.getModule(), llvm::cast<llvm::FixedVectorType>(table->getType())),
+      {table, index});
   Value* const result = builder.CreateBitCast(builder.CreateZExt(call, number), type);
   result->takeName(&load);
   load.replaceAllUsesWith(result);
