@@ -73,10 +73,10 @@ VectorBody::Parts VectorBody::parts(Value* value) {
 // The first lane's value with more bits, computed with more bits: it may not fit in its own where
 // that lane is not running.
 Value* VectorBody::widened(Value* value, llvm::Type* type, bool is_signed) {
-  if (shapes_.isUniform(value) || llvm::isa<llvm::TruncInst, llvm::CallInst>(value))
+  auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  if (shapes_.isUniform(value) || !operation)
     return is_signed ? builder_.CreateSExt(scalar(value), type)
                      : builder_.CreateZExt(scalar(value), type);
-  auto* operation = llvm::cast<llvm::BinaryOperator>(value);
   Value* left = widened(operation->getOperand(0), type, is_signed);
   // A shift's distance is not negative, whatever the shifted number is.
   Value* right = operation->getOpcode() == Instruction::Shl
