@@ -14,6 +14,7 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/half_comparisons.h"
+#include "compiler/passes/invariant_divisions.h"
 #include "compiler/passes/inverse_roots.h"
 #include "compiler/passes/lane_order.h"
 #include "compiler/passes/local_atomics.h"
@@ -56,6 +57,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   if (fully) {
     scalariseLanes(analyses.builder);
     keepLaneOrder(analyses.builder);
+    hoistInvariantDivisions(analyses.builder);
     rotateManyLoops(analyses.builder);
   }
   const auto level = fully ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O1;

@@ -131,6 +131,38 @@ TEST_F(IntegerForms, UpperHalvesOfIds) {
   for (size_t i = 0; i < count; ++i) ASSERT_EQ(of_sums[i], upper(ids[i] * 3 + 7, x[i]) + y[i]) << i;
 }
 
+// LLVM's vectoriser divides where the first lane does.
+TEST_F(IntegerForms, QuotientsOfTheGroupInAddresses) {
+  const OwnedKernel k = kernel(
+      built("kernel void k(global int* o, global const int* in) {\n"
+            "  uint n = get_local_size(0), l = get_local_id(0), g = get_group_id(0); int v = -1;\n"
+            "  local int s[64]; s[l] = l * 3 + g;\n"
+            "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+            "  if (l & 3) v = s[g % n];\n"
+            "  if (l & 1) v += in[5 * g / n];\n"
+            "  for (uint t = 0; t < 40; ++t) if (in[t] & 1) v += in[g / (n - 1)] ^ t;\n"
+            "  o[get_global_id(0)] = v; }\n"),
+      "k");
+  std::vector<cl_int> in(64);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<cl_int>(i * i % 31);
+  const OwnedMem inputs = upload(in);
+  for (const cl_uint n : {3u, 5u, 8u, 13u, 20u, 32u, 64u}) {
+    const cl_uint groups = 9;
+    const OwnedMem out = upload(std::vector<cl_int>(size_t{n} * groups));
+    set(k, out, inputs);
+    run(k, {{size_t{n} * groups}, {n}});
+    const auto got = download<cl_int>(out);
+    for (cl_uint g = 0; g < groups; ++g)
+      for (cl_uint l = 0; l < n; ++l) {
+        cl_int v = l & 3 ? static_cast<cl_int>(g % n * 3 + g) : -1;
+        if (l & 1) v += in[5 * g / n];
+        for (cl_int t = 0; t < 40; ++t)
+          if (in[static_cast<size_t>(t)] & 1) v += in[g / (n - 1)] ^ t;
+        ASSERT_EQ(got[g * n + l], v) << "local size " << n << ", group " << g << ", item " << l;
+      }
+  }
+}
+
 // break, continue and return out of scopes with arrays, in loops with and without a known end.
 TEST_F(IntegerForms, WaysOutOfScopes) {
   const OwnedKernel k = kernel(
