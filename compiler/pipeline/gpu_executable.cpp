@@ -18,6 +18,7 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
@@ -49,6 +50,8 @@
 #include "compiler/passes/access_analysis.h"
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/blocks.h"
+#include "compiler/passes/chosen_values.h"
+#include "compiler/passes/clamped_sums.h"
 #include "compiler/passes/denormals.h"
 #include "compiler/passes/kernel_body.h"
 #include "compiler/passes/loop_rotation.h"
@@ -193,6 +196,14 @@ void unrollEarly(llvm::PassBuilder& builder) {
       });
 }
 
+// Has branches that part work-items for little be one, or selections.
+void joinBranches(llvm::FunctionPassManager& manager) {
+  constexpr int most_speculated = 4;  // instructions of a second condition
+  manager.addPass(ChooseValues());
+  manager.addPass(
+      llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(most_speculated)));
+}
+
 void addUnrolling(llvm::FunctionPassManager& manager) {
   const auto cleanUp = [&] {
     manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -204,6 +215,7 @@ void addUnrolling(llvm::FunctionPassManager& manager) {
   known.addPass(llvm::LoopFullUnrollPass());
   manager.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(known)));
   cleanUp();
+  manager.addPass(ClampBeforeAdding());
   manager.addPass(llvm::LoopSimplifyPass());
   manager.addPass(llvm::LCSSAPass());
   manager.addPass(UnrollExchanges());
@@ -229,12 +241,16 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
     manager.addPass(llvm::ScalarizerPass());
     manager.addPass(llvm::InstCombinePass());
   };
-  if (fully) rotateManyLoops(analyses.builder);
+  if (fully) {
+    clampBeforeAdding(analyses.builder);
+    rotateManyLoops(analyses.builder);
+  }
   const bool unrolls = fully && machine.getTargetTriple().isNVPTX();
   if (unrolls) unrollEarly(analyses.builder);
   analyses.builder.registerVectorizerStartEPCallback(
       [=](llvm::FunctionPassManager& manager, llvm::OptimizationLevel) {
         scalarise(manager);
+        if (unrolls) joinBranches(manager);
         if (unrolls) addUnrolling(manager);
       });
   analyses.builder.registerOptimizerLastEPCallback(

@@ -13,6 +13,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/clamped_sums.h"
 #include "compiler/passes/half_comparisons.h"
 #include "compiler/passes/invariant_divisions.h"
 #include "compiler/passes/inverse_roots.h"
@@ -57,6 +58,7 @@ llvm::Error optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fu
   if (fully) {
     scalariseLanes(analyses.builder);
     keepLaneOrder(analyses.builder);
+    clampBeforeAdding(analyses.builder);
     hoistInvariantDivisions(analyses.builder);
     rotateManyLoops(analyses.builder);
   }

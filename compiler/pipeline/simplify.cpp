@@ -10,6 +10,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "compiler/passes/analyses.h"
+#include "compiler/passes/chosen_values.h"
 
 namespace weft::compiler {
 namespace {
@@ -32,6 +33,7 @@ void simplify(llvm::Module& module, llvm::TargetMachine* machine) {
   per_function.addPass(llvm::EarlyCSEPass());
   per_function.addPass(llvm::SimplifyCFGPass());
   per_function.addPass(llvm::InstCombinePass());
+  per_function.addPass(ChooseValues());
   manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
   manager.addPass(
       llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::PostOrderFunctionAttrsPass()));

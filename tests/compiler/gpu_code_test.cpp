@@ -60,6 +60,27 @@ TEST_F(GpuTest, WhatWasStoredIsNotLoadedAgain) {
   EXPECT_LE(count(text, "ld.local"), count(text, "st.local")) << text;
 }
 
+// A window of 3 x 5 neighbours that moves over 5 places: 3 x 9 of them.
+TEST_F(GpuTest, NeighboursThatAreClampedAreLoadedOnce) {
+  const std::string text =
+      ptx("kernel void f(global const float* a, global float* b, int w, int h) {\n"
+          "  int x = get_global_id(0), y = get_global_id(1); float s = 0;\n"
+          "  for (int i = -2; i <= 2; ++i) { float d = 0;\n"
+          "    for (int v = -1; v <= 1; ++v) for (int u = -2; u <= 2; ++u)\n"
+          "      d += a[clamp(y + v, 0, h - 1) * w + clamp(x + i + u, 0, w - 1)] * (u + 3);\n"
+          "    s += d * d; }\n"
+          "  b[y * w + x] = s; }\n");
+  EXPECT_EQ(count(text, "ld.global"), 27) << text;
+}
+
+TEST_F(GpuTest, ComponentsAreChosenWithoutBranches) {
+  const std::string text =
+      ptx("kernel void f(global float4* a, global float* b, global int* k) {\n"
+          "  float4 v = a[0]; int c = k[0]; b[0] = c == 0 ? v.x : c == 1 ? v.y : v.z; }\n");
+  EXPECT_EQ(count(text, "bra"), 0) << text;
+  EXPECT_EQ(count(text, "selp.f32"), 2) << text;
+}
+
 // But not those of too many turns, nor what would not become registers.
 TEST_F(GpuTest, LongLoopsStay) {
   const std::string text =
