@@ -1,17 +1,18 @@
 #include "compiler/gpu/unrolling.h"
 
-#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
+
+#include "compiler/passes/swapped_arrays.h"
+#include "compiler/passes/unroller.h"
 
 namespace weft::compiler {
 namespace {
@@ -24,12 +25,6 @@ constexpr size_t most_unrolled = 1000;
 constexpr size_t most_of_arrays = 6000;
 constexpr size_t most_copied = 20000;
 
-size_t lengthOf(const llvm::Loop& loop) {
-  size_t instructions = 0;
-  for (const llvm::BasicBlock* block : loop.blocks()) instructions += block->sizeWithoutDebug();
-  return instructions;
-}
-
 // What follows from the numbers of loops' turns alone.
 class Numbers {
  public:
@@ -40,14 +35,9 @@ class Numbers {
   bool contain(const llvm::Value& value) {
     if (llvm::isa<llvm::Constant, llvm::AllocaInst>(value)) return true;
     const auto* instruction = llvm::dyn_cast<llvm::Instruction>(&value);
-    if (!instruction || (loop_ && !loop_->contains(instruction)) || depth_ == deepest) return false;
-    const auto [place, is_new] = known_.try_emplace(instruction, false);
-    if (!is_new) return place->second;
-    ++depth_;
-    const bool known = follows(*instruction);
-    --depth_;
-    known_[instruction] = known;
-    return known;
+    if (!instruction) return false;
+    if (!known_.contains(instruction)) learn(*instruction);
+    return known_.lookup(instruction);
   }
 
   // Are all accesses to the variable at such places?
@@ -69,31 +59,71 @@ class Numbers {
   }
 
  private:
-  bool follows(const llvm::Instruction& instruction) {
-    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) return counts(*phi);
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-      return isTable(*llvm::getUnderlyingObject(load->getPointerOperand())) &&
-             contain(*load->getPointerOperand());
-    if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(&instruction); choice && loop_)
-      return contain(*choice->getCondition());  // one of the values takes its place
-    if (!llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::CmpInst, llvm::GetElementPtrInst,
-                   llvm::SelectInst>(instruction))
-      return false;
-    return llvm::all_of(instruction.operands(),
-                        [&](const llvm::Use& operand) { return contain(*operand); });
+  using Values = llvm::SmallVector<const llvm::Value*, 4>;
+
+  // Takes all that it depends on for such numbers, and then away what depends on others: a counter
+  // depends on itself.
+  void learn(const llvm::Instruction& instruction) {
+    llvm::SmallVector<const llvm::Instruction*> found, others;
+    const auto find = [&](const llvm::Value& value) {
+      const auto* next = llvm::dyn_cast<llvm::Instruction>(&value);
+      if (!next || llvm::isa<llvm::AllocaInst>(next) || known_.contains(next)) return;
+      const bool may_be = mayFollow(*next);
+      known_[next] = may_be;
+      if (may_be) found.push_back(next);
+    };
+    find(instruction);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (const llvm::Value* source : sources(*found[i])) find(*source);
+    for (const llvm::Instruction* each : found)
+      if (!followsFromSources(*each)) others.push_back(each);
+    for (const llvm::Instruction* each : others) known_[each] = false;
+    while (!others.empty())
+      for (const llvm::User* user : others.pop_back_val()->users()) {
+        const auto* next = llvm::dyn_cast<llvm::Instruction>(user);
+        if (!next || !known_.lookup(next) || followsFromSources(*next)) continue;
+        known_[next] = false;
+        others.push_back(next);
+      }
   }
 
-  // Does it go from number to number, as a counter does?
-  bool counts(const llvm::PHINode& phi) {
-    const llvm::Loop* loop = loop_ ? loop_ : analyses_.LI.getLoopFor(phi.getParent());
+  bool followsFromSources(const llvm::Instruction& instruction) const {
+    return llvm::all_of(sources(instruction), [&](const llvm::Value* source) {
+      if (llvm::isa<llvm::Constant, llvm::AllocaInst>(source)) return true;
+      const auto* other = llvm::dyn_cast<llvm::Instruction>(source);
+      return other && known_.lookup(other);
+    });
+  }
+
+  // Does it, if its sources do?
+  bool mayFollow(const llvm::Instruction& instruction) const {
+    if (loop_ && !loop_->contains(&instruction)) return false;
+    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) return isCounter(*phi);
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+      return isTable(*llvm::getUnderlyingObject(load->getPointerOperand()));
+    return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::CmpInst, llvm::GetElementPtrInst,
+                     llvm::SelectInst>(instruction);
+  }
+
+  Values sources(const llvm::Instruction& instruction) const {
+    if (const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction))
+      return {phi->getIncomingValueForBlock(loopOf(*phi)->getLoopLatch())};
+    if (const auto* choice = llvm::dyn_cast<llvm::SelectInst>(&instruction); choice && loop_)
+      return {choice->getCondition()};  // one of the values takes its place
+    return Values(instruction.operand_values());
+  }
+
+  const llvm::Loop* loopOf(const llvm::PHINode& phi) const {
+    return loop_ ? loop_ : analyses_.LI.getLoopFor(phi.getParent());
+  }
+
+  // Does it begin with a number, in a loop that ends?
+  bool isCounter(const llvm::PHINode& phi) const {
+    const llvm::Loop* loop = loopOf(phi);
     if (!loop || phi.getParent() != loop->getHeader()) return false;
-    const llvm::BasicBlock *before = loop->getLoopPredecessor(), *latch = loop->getLoopLatch();
-    if (!before || !latch || analyses_.SE.getSmallConstantTripCount(loop) == 0) return false;
-    if (!llvm::isa<llvm::ConstantData>(phi.getIncomingValueForBlock(before))) return false;
-    known_[&phi] = true;
-    if (contain(*phi.getIncomingValueForBlock(latch))) return true;
-    known_.clear();  // what was thought to follow from it
-    return false;
+    const llvm::BasicBlock* before = loop->getLoopPredecessor();
+    return before && loop->getLoopLatch() && analyses_.SE.getSmallConstantMaxTripCount(loop) != 0 &&
+           llvm::isa<llvm::ConstantData>(phi.getIncomingValueForBlock(before));
   }
 
   static bool isTable(const llvm::Value& object) {
@@ -101,12 +131,9 @@ class Numbers {
     return table && table->isConstant() && table->hasDefinitiveInitializer();
   }
 
-  static constexpr unsigned deepest = 200;  // of calls; nobody counts that far
-
   llvm::LoopStandardAnalysisResults& analyses_;
   const llvm::Loop* const loop_;
   llvm::DenseMap<const llvm::Instruction*, bool> known_;
-  unsigned depth_ = 0;
 };
 
 // A loop whose turns may be laid out one behind the other.
@@ -168,93 +195,101 @@ class Turns {
   Numbers numbers_, all_numbers_;
 };
 
-bool isSpokenFor(const llvm::Loop& loop) {
-  const llvm::MDNode* id = loop.getLoopID();
-  if (!id) return false;
-  return llvm::any_of(llvm::drop_begin(id->operands()), [](const llvm::MDOperand& operand) {
-    const auto* hint = llvm::dyn_cast<llvm::MDNode>(operand);
-    const auto* name = hint && hint->getNumOperands() > 0
-                           ? llvm::dyn_cast<llvm::MDString>(hint->getOperand(0))
-                           : nullptr;
-    return name && name->getString().starts_with("llvm.loop.unroll");
+bool readsMemory(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
+      return instruction.mayReadFromMemory();
+    });
   });
 }
 
-llvm::MDNode* hint(llvm::LLVMContext& context, llvm::StringRef name, llvm::Metadata* value) {
-  return llvm::MDNode::get(context, {llvm::MDString::get(context, name), value});
-}
+constexpr llvm::StringLiteral unrolled_here = "weft.loop.unrolled";
 
-// Does it exchange two private arrays by their pointers, as with the last row of a table and the
-// one that is being worked out?
-bool exchangesArrays(const llvm::Loop& loop) {
-  const llvm::BasicBlock* latch = loop.getLoopLatch();
-  const llvm::BasicBlock* before = loop.getLoopPredecessor();
-  if (!latch || !before) return false;
-  return llvm::any_of(loop.getHeader()->phis(), [&](const llvm::PHINode& pointer) {
-    const auto* other = llvm::dyn_cast<llvm::PHINode>(pointer.getIncomingValueForBlock(latch));
-    return other && other != &pointer && other->getParent() == loop.getHeader() &&
-           other->getIncomingValueForBlock(latch) == &pointer && pointer.getType()->isPointerTy() &&
-           llvm::isa<llvm::AllocaInst>(
-               llvm::getUnderlyingObject(pointer.getIncomingValueForBlock(before)));
-  });
-}
-
-// What is known of the loop afterwards is that it makes progress: else the unroller would forbid
-// all others to go on, and the driver's compiler is told of that.
-void ask(llvm::Loop& loop) {
+// Of its loops only the driver's compiler may unroll this one further.
+void keepAsItIs(llvm::Loop& loop) {
   llvm::LLVMContext& context = loop.getHeader()->getContext();
-  auto* count =
-      llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), turns));
-  auto* progress =
-      llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.mustprogress"));
+  const auto flag = [&](llvm::StringRef name) {
+    return llvm::MDNode::get(context, llvm::MDString::get(context, name));
+  };
   loop.setLoopID(llvm::makePostTransformationMetadata(
-      context, loop.getLoopID(), {},
-      {hint(context, "llvm.loop.unroll.count", count),
-       hint(context, "llvm.loop.unroll.followup_unrolled", progress)}));
+      context, loop.getLoopID(), {}, {flag(unrolled_here), flag("llvm.loop.unroll.disable")}));
+}
+
+// For loops that may be left before their last turn, of which the unroller itself takes only the
+// shortest.
+llvm::PreservedAnalyses unroll(llvm::Loop& loop, unsigned turns_at_most,
+                               llvm::LoopStandardAnalysisResults& standard,
+                               llvm::LPMUpdater& updater) {
+  const std::string name = loop.getName().str();
+  llvm::OptimizationRemarkEmitter remarks(loop.getHeader()->getParent());
+  llvm::UnrollLoopOptions options{};
+  options.Count = turns_at_most;
+  const llvm::LoopUnrollResult result =
+      llvm::UnrollLoop(&loop, options, &standard.LI, &standard.SE, &standard.DT, &standard.AC,
+                       &standard.TTI, &remarks, /*PreserveLCSSA=*/true);
+  if (result == llvm::LoopUnrollResult::Unmodified) return llvm::PreservedAnalyses::all();
+  if (result == llvm::LoopUnrollResult::FullyUnrolled) updater.markLoopAsDeleted(loop, name);
+  return llvm::getLoopPassPreservedAnalyses();
 }
 
 }  // namespace
 
 llvm::PreservedAnalyses UnrollShortLoops::run(llvm::Function& function,
                                               llvm::FunctionAnalysisManager& analyses) {
-  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
-    if (loop->isInnermost() && lengthOf(*loop) <= longest_body && !isSpokenFor(*loop)) ask(*loop);
-  return llvm::PreservedAnalyses::all();
+  Unroller unroller(function, analyses);
+  const auto is_meant = [&](llvm::Loop& loop) {
+    return loop.isInnermost() && lengthOf(loop) <= longest_body &&
+           (unroller.canCountTurns(loop) || readsMemory(loop));
+  };
+  return unroller.unroll(turns, is_meant, keepAsItIs) ? llvm::PreservedAnalyses::none()
+                                                      : llvm::PreservedAnalyses::all();
 }
 
 llvm::PreservedAnalyses UnrollExchanges::run(llvm::Function& function,
                                              llvm::FunctionAnalysisManager& analyses) {
-  auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
-  auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
-  auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
-  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
-  llvm::OptimizationRemarkEmitter remarks(&function);
-  bool any = false;
-  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    if (!exchangesArrays(*loop) || isSpokenFor(*loop) || lengthOf(*loop) > most_unrolled) continue;
-    llvm::UnrollLoopOptions options{};
-    options.Count = 2;
-    options.Force = options.Runtime = options.AllowExpensiveTripCount = true;
-    options.UnrollRemainder = options.ForgetAllSCEV = true;
-    any |= llvm::UnrollLoop(loop, options, &loops, &evolution, &dominators, &assumptions, &target,
-                            &remarks, true) != llvm::LoopUnrollResult::Unmodified;
+  const auto is_meant = [](llvm::Loop& loop) {
+    return exchangesArrays(loop) && lengthOf(loop) <= most_unrolled;
+  };
+  return Unroller(function, analyses).unroll(2, is_meant, keepAsItIs)
+             ? llvm::PreservedAnalyses::none()
+             : llvm::PreservedAnalyses::all();
+}
+
+llvm::PreservedAnalyses LetDriverUnroll::run(llvm::Function& function,
+                                             llvm::FunctionAnalysisManager&) {
+  for (llvm::BasicBlock& block : function) {
+    llvm::Instruction* const end = block.getTerminator();
+    const llvm::MDNode* id = end->getMetadata(llvm::LLVMContext::MD_loop);
+    if (!id || !llvm::findOptionMDForLoopID(const_cast<llvm::MDNode*>(id), unrolled_here)) continue;
+    // That it makes progress, so that it does not go for a loop without known properties.
+    llvm::LLVMContext& context = function.getContext();
+    auto* progress =
+        llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.mustprogress"));
+    auto* known = llvm::MDNode::getDistinct(context, {nullptr, progress});
+    known->replaceOperandWith(0, known);
+    end->setMetadata(llvm::LLVMContext::MD_loop, known);
   }
-  return any ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  return llvm::PreservedAnalyses::all();
 }
 
 llvm::PreservedAnalyses UnrollKnownLoops::run(llvm::Loop& loop, llvm::LoopAnalysisManager&,
                                               llvm::LoopStandardAnalysisResults& standard,
-                                              llvm::LPMUpdater&) {
+                                              llvm::LPMUpdater& updater) {
   const llvm::Function& function = *loop.getHeader()->getParent();
   if (where_ == Where::kernels && function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
     return llvm::PreservedAnalyses::all();
-  const unsigned count = standard.SE.getSmallConstantTripCount(&loop);
+  const bool is_exact = standard.SE.getSmallConstantTripCount(&loop) != 0;
+  const unsigned count = standard.SE.getSmallConstantMaxTripCount(&loop);
   if (count == 0 || count > most_copied || lengthOf(loop) * count > most_copied ||
       isSpokenFor(loop))
     return llvm::PreservedAnalyses::all();
   Turns laid_out(loop, standard);
   const size_t size = laid_out.size() * count;
+  if (!is_exact)
+    return loop.isInnermost() && !isCooperative(loop) && size <= most_of_arrays &&
+                   laid_out.goesThroughArrays()
+               ? unroll(loop, count, standard, updater)
+               : llvm::PreservedAnalyses::all();
   if (size <= most_unrolled || (size <= most_of_arrays && laid_out.goesThroughArrays()))
     llvm::addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
   return llvm::PreservedAnalyses::all();

@@ -6,17 +6,25 @@
 
 namespace weft::compiler {
 
-// Asks for short innermost loops four times over: what hides the latency of their loads is the next
-// turn's, and LLVM's own limit for NVIDIA's GPUs leaves most at two. The driver's compiler may go
-// on from there, and makes sixteen turns one where that is still short. What the program says of a
-// loop itself counts. To be run before the vectorisers, which come before the unroller.
+// Makes four turns one of short innermost loops: what hides the latency of their loads is the next
+// turn's, and LLVM's own limit for NVIDIA's GPUs leaves most at two. Not of loops that only compute
+// and do not know when they begin how many turns they take. What the program says of a loop itself
+// counts. Wants loops in their simple forms.
 struct UnrollShortLoops : llvm::PassInfoMixin<UnrollShortLoops> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+// Takes from these loops that they are not to be unrolled further, which is for LLVM's own unroller
+// alone: the driver's compiler makes sixteen turns one where that is still short. To be run at the
+// end.
+struct LetDriverUnroll : llvm::PassInfoMixin<LetDriverUnroll> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };
 
 // Asks for loops of a known number of turns to be unrolled as a whole where that is not too much
 // code, and for more of it where they go through private arrays: then their elements become
-// registers, and those of tables literals. An array that is indexed by a variable lies in the
+// registers, and those of tables literals. Such loops may be left before their last turn, as in a
+// search. An array that is indexed by a variable lies in the
 // device's memory, which takes a hundred times as long. What the program says of a loop itself
 // counts. To be run on each loop before those around it, and before the unroller: first in
 // `Where::kernels`, as a function that has grown is not put into its callers any more, and in all

@@ -6,8 +6,12 @@
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/swapped_arrays.h"
@@ -133,6 +137,27 @@ void inferAddressSpaces(Function& body, llvm::FunctionAnalysisManager& analyses)
   pipeline.run(body, analyses);
 }
 
+// Loops that exchange arrays take their tests to their ends first.
+void unrollExchanges(Function& body, llvm::FunctionAnalysisManager& analyses) {
+  if (llvm::none_of(analyses.getResult<llvm::LoopAnalysis>(body).getLoopsInPreorder(),
+                    [](const llvm::Loop* loop) { return exchangesArrays(*loop); }))
+    return;
+  llvm::FunctionPassManager forms, cleaning;
+  forms.addPass(llvm::LoopSimplifyPass());
+  forms.addPass(llvm::LCSSAPass());
+  forms.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopRotatePass()));
+  forms.addPass(llvm::LoopSimplifyPass());
+  forms.addPass(llvm::LCSSAPass());
+  forms.run(body, analyses);
+  if (!compiler::unrollExchanges(body, analyses)) return;
+  analyses.invalidate(body, llvm::PreservedAnalyses::none());
+  cleaning.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  cleaning.addPass(llvm::EarlyCSEPass());
+  cleaning.addPass(llvm::InstCombinePass());
+  cleaning.addPass(llvm::SimplifyCFGPass());
+  cleaning.run(body, analyses);
+}
+
 void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
   Analyses analyses(machineForSpir(machine));
   llvm::FunctionPassManager pipeline;
@@ -147,6 +172,7 @@ void simplify(Function& body, llvm::TargetMachine& machine, bool optimize) {
   }
   pipeline.run(body, analyses.functions);
   if (!optimize) return;
+  unrollExchanges(body, analyses.functions);
   if (joinSwappedArrays(body)) analyses.functions.invalidate(body, llvm::PreservedAnalyses::none());
   if (hasGenericPointers(body)) inferAddressSpaces(body, analyses.functions);
 }

@@ -6,10 +6,14 @@
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+
+#include "compiler/passes/unroller.h"
 
 namespace weft::compiler {
 namespace {
@@ -18,7 +22,8 @@ using llvm::AllocaInst;
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr uint64_t most_bytes = 4096;  // together
+constexpr uint64_t most_bytes = 4096;           // together
+constexpr uint64_t most_exchanged_bytes = 256;  // of one
 
 // An element of an array.
 struct Place {
@@ -187,6 +192,46 @@ class Joint {
   llvm::DenseMap<const Value*, Instruction*> numbers_;
 };
 
+// The array that a pointer goes to in the first turn, and another pointer in the next, to which it
+// goes then. Null if it is none.
+const AllocaInst* exchangedArray(const llvm::PHINode& pointer, const llvm::Loop& loop) {
+  const llvm::BasicBlock *const latch = loop.getLoopLatch(), *const before =
+                                                                 loop.getLoopPredecessor();
+  if (!latch || !before || !pointer.getType()->isPointerTy()) return nullptr;
+  const auto* other = llvm::dyn_cast<llvm::PHINode>(pointer.getIncomingValueForBlock(latch));
+  const bool exchanges = other && other != &pointer && other->getParent() == loop.getHeader() &&
+                         other->getIncomingValueForBlock(latch) == &pointer;
+  if (!exchanges) return nullptr;
+  return llvm::dyn_cast<AllocaInst>(
+      llvm::getUnderlyingObject(pointer.getIncomingValueForBlock(before)));
+}
+
+// Small ones that become variables then, as far as can be told: nobody takes one of them by such a
+// pointer behind the loop, and the loops in it are unrolled.
+bool exchangesVariables(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  constexpr size_t most_instructions = 400;
+  constexpr unsigned most_turns = 32;
+  const llvm::DataLayout& layout = loop.getHeader()->getDataLayout();
+  const auto is_inside = [&](const llvm::User* user) {
+    return loop.contains(llvm::cast<Instruction>(user));
+  };
+  bool any = false;
+  for (const llvm::PHINode& pointer : loop.getHeader()->phis()) {
+    const AllocaInst* const array = exchangedArray(pointer, loop);
+    if (!array) continue;
+    const auto bytes = array->getAllocationSize(layout);
+    if (!bytes || bytes->getKnownMinValue() > most_exchanged_bytes ||
+        !llvm::all_of(pointer.users(), is_inside))
+      return false;
+    any = true;
+  }
+  return any && lengthOf(loop) <= most_instructions &&
+         llvm::all_of(loop.getLoopsInPreorder(), [&](const llvm::Loop* inner) {
+           const unsigned turns = evolution.getSmallConstantTripCount(inner);
+           return inner == &loop || (turns != 0 && turns <= most_turns);
+         });
+}
+
 }  // namespace
 
 bool joinSwappedArrays(llvm::Function& body) {
@@ -207,6 +252,19 @@ bool joinSwappedArrays(llvm::Function& body) {
     any = true;
   }
   return any;
+}
+
+bool exchangesArrays(const llvm::Loop& loop) {
+  return llvm::any_of(loop.getHeader()->phis(), [&](const llvm::PHINode& pointer) {
+    return exchangedArray(pointer, loop) != nullptr;
+  });
+}
+
+bool unrollExchanges(llvm::Function& body, llvm::FunctionAnalysisManager& analyses) {
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
+  return Unroller(body, analyses).unroll(2, [&](llvm::Loop& loop) {
+    return exchangesVariables(loop, evolution);
+  });
 }
 
 }  // namespace weft::compiler

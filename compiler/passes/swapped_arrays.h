@@ -1,7 +1,9 @@
 // Private arrays that a program exchanges by their pointers.
 #pragma once
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/PassManager.h>
 
 namespace weft::compiler {
 
@@ -10,5 +12,13 @@ namespace weft::compiler {
 // then seen to be the same in all work-items, and the array to be accessed by elements. Returns
 // whether there were any.
 bool joinSwappedArrays(llvm::Function& body);
+
+// Does it exchange two private arrays by their pointers, turn by turn?
+bool exchangesArrays(const llvm::Loop& loop);
+
+// Makes two turns one of loops that exchange small arrays where then each pointer is one array's,
+// whose elements become variables. Wants loops in their simple forms, with their tests at their
+// ends. Returns whether there were any.
+bool unrollExchanges(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace weft::compiler

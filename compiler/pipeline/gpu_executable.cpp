@@ -223,7 +223,10 @@ void addUnrolling(llvm::FunctionPassManager& manager) {
   manager.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   manager.addPass(llvm::LoopLoadEliminationPass());  // what one turn stores and the next one loads
   manager.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass()));
+  manager.addPass(llvm::LoopSimplifyPass());
+  manager.addPass(llvm::LCSSAPass());
   manager.addPass(UnrollShortLoops());
+  cleanUp();
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
@@ -256,7 +259,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
   analyses.builder.registerOptimizerLastEPCallback(
       [=](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
         llvm::FunctionPassManager per_function;
-        if (unrolls) per_function.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+        if (unrolls) {
+          per_function.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+          per_function.addPass(LetDriverUnroll());
+        }
         scalarise(per_function);
         manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
       });

@@ -47,6 +47,22 @@ TEST(SwappedArrays, AreAccessedByAllLanesAtOnce) {
   EXPECT_EQ(text.find("scatter"), std::string::npos);
 }
 
+// Two turns become one where all elements are variables then.
+TEST(SwappedArrays, BecomeVariables) {
+  const auto text = [](const char* behind) {
+    return optimisedText(std::string("kernel void k(global float* a, int n) {"
+                                     "  float x[4], y[4], *p = x, *q = y; int g = get_global_id(0);"
+                                     "  for (int i = 0; i < 4; ++i) p[i] = a[g + i];"
+                                     "  for (int t = 0; t < n; ++t) {"
+                                     "    for (int i = 0; i < 4; ++i) q[i] = p[i] * 3 + p[3 - i];"
+                                     "    a[g] += q[1]; float* r = p; p = q; q = r; }") +
+                             behind + "}",
+                         "k");
+  };
+  EXPECT_EQ(text("").find("alloca ["), std::string::npos) << text("");
+  EXPECT_NE(text("a[g] = p[2];").find("alloca ["), std::string::npos) << "it stays one of two";
+}
+
 TEST(SwappedArrays, KeepTheirValues) {
   const std::vector<int> want = run(false, Vectorising::never);
   EXPECT_EQ(run(true, Vectorising::never), want);
