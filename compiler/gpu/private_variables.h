@@ -1,9 +1,7 @@
 // The variables of one work-item, for targets that have a space of their own for them.
 #pragma once
 
-namespace llvm {
-class Function;
-}
+#include <llvm/IR/PassManager.h>
 
 namespace weft::compiler {
 
@@ -15,5 +13,11 @@ void moveVariables(llvm::Function& function, unsigned space);
 // all who use them reach them through generic pointers made of that. What a pointer that is one of
 // several variables' refers to can be inferred then.
 void nameVariables(llvm::Function& function, unsigned space);
+
+// Has private arrays begin where one access can reach several elements, and says of accesses how
+// they are aligned then, in loops, too.
+struct AlignArrays : llvm::PassInfoMixin<AlignArrays> {
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
 
 }  // namespace weft::compiler

@@ -25,6 +25,8 @@
 #include "compiler/builtins/builtins.h"
 #include "compiler/gpu/amd_module.h"
 #include "compiler/gpu/bare_divisions.h"
+#include "compiler/gpu/bit_masks.h"
+#include "compiler/gpu/differences.h"
 #include "compiler/gpu/float_atomics.h"
 #include "compiler/gpu/host_module.h"
 #include "compiler/gpu/magnitudes.h"
@@ -264,6 +266,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool fully) {
           per_function.addPass(LetDriverUnroll());
         }
         scalarise(per_function);
+        if (unrolls) per_function.addPass(AlignArrays());
         manager.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(per_function)));
       });
   const auto level = fully ? llvm::OptimizationLevel::O3 : llvm::OptimizationLevel::O1;
@@ -339,6 +342,8 @@ llvm::Error lower(llvm::Module& module, const Options& options, llvm::TargetMach
     if (image.target.kind == port::TargetKind::nvptx) {
       bareDivisions(*gpu.module);
       exactMagnitudes(*gpu.module);
+      joinDifferences(*gpu.module);
+      makeMasksOfHalves(*gpu.module);
       defineRegisters(*gpu.module);
       dropImpossibleCasts(*gpu.module);
       lowerPrivateAtomics(*gpu.module);

@@ -62,6 +62,19 @@ TEST_F(GpuTest, ArraysInMemoryAreAccessedAsLocal) {
   EXPECT_FALSE(contains(text, "ld.f32") || contains(text, "st.f32")) << text;
 }
 
+// Their elements, several at a time.
+TEST_F(GpuTest, NeighboursInArraysAreOneAccess) {
+  const std::string text =
+      ptx("kernel void f(global float* a, int n) { float t[16], u[16];\n"
+          "  for (int k = 0; k < n; ++k) t[k] = u[k] = a[k];\n"
+          "  for (int i = 0; i < n; ++i) {\n"
+          "    float x = a[i];\n"
+          "    for (int k = 0; k < n; ++k) t[k] = x * u[k] + t[k];\n"
+          "    a[i] = t[i]; } }\n");
+  EXPECT_GE(count(text, "ld.local.v4"), 2) << text;
+  EXPECT_GE(count(text, "st.local.v4"), 1) << text;
+}
+
 // From one turn to the next, and among those that become one.
 TEST_F(GpuTest, WhatWasStoredIsNotLoadedAgain) {
   const std::string text =
@@ -267,6 +280,30 @@ TEST_F(GpuTest, DenormalsAreFlushedWhereTheProgramAllowsIt) {
     EXPECT_EQ(count(text, "add.rn.ftz.f32"), 2) << text;
     EXPECT_EQ(count(text, "sqrt.approx.ftz.f32"), 1) << text;
   }
+}
+
+TEST_F(GpuTest, DistancesAreOneInstruction) {
+  for (const std::string type : {"uchar", "short", "int", "uint"}) {
+    const std::string text = ptx("kernel void f(global " + type +
+                                 "* a, global uint* b) {\n"
+                                 "  b[0] = abs_diff(a[0], a[1]) + b[1]; }\n");
+    EXPECT_EQ(count(text, "sad."), 1) << text;
+    EXPECT_EQ(count(text, "add.s32") + count(text, "max.") + count(text, "min."), 0) << text;
+  }
+  const std::string sums =
+      ptx("kernel void f(global uchar* a, global short* b) {\n"
+          "  a[0] = add_sat(a[1], a[2]); b[0] = sub_sat(b[1], b[2]); }\n");
+  EXPECT_EQ(count(sums, "min.s32"), 2) << sums;
+}
+
+// Registers have 32 bits.
+TEST_F(GpuTest, MasksAreMadeOfHalves) {
+  const std::string text =
+      ptx("kernel void f(global ulong* a) { ulong x = a[0], s = 0;\n"
+          "  for (int k = 0; k < 63; k += 9) s ^= a[k] & -((x >> k) & 1);\n"
+          "  a[1] = s; a[2] = (long)(x << 20) >> 63; }\n");
+  EXPECT_EQ(count(text, "bfe.s64"), 0) << text;
+  EXPECT_EQ(count(text, "bfe.s32"), 7) << text;  // the lowest bit has no need of it
 }
 
 }  // namespace
