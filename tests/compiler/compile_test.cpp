@@ -268,6 +268,26 @@ TEST_F(CompileTest, MathFunctionsBecomeVectors) {
   }
 }
 
+// LLVM unrolls the loop before it would make vectors of lanes that store under a condition.
+TEST_F(CompileTest, ReductionsInLocalMemoryBecomeVectors) {
+  const auto result = build(
+      "kernel void f(global int* p, local int* s) {\n"
+      "  const int i = get_local_id(0);\n"
+      "  s[i] = p[get_global_id(0)];\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  for (int k = 32; k > 0; k >>= 1) {\n"
+      "    if (i < k) s[i] = min(s[i], s[i + k]);\n"
+      "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+      "  }\n"
+      "  p[get_global_id(0)] = s[0];\n}\n",
+      "-Rweft");
+  ASSERT_TRUE(result.ok) << result.log;
+  size_t vectors = 0;
+  for (size_t at = 0; (at = result.log.find("lanes at once", at)) != std::string::npos; ++at)
+    ++vectors;
+  EXPECT_GE(vectors, 2u) << result.log;  // of the loop, and of what is behind it
+}
+
 // What is cached under one setting of the vectoriser is not taken for what another asks for.
 TEST_F(CompileTest, SaysWhatBecameVectors) {
   const std::string source =

@@ -1,5 +1,6 @@
 #include "compiler/passes/simd/simplify_lane.h"
 
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -22,6 +23,7 @@
 #include "compiler/passes/analyses.h"
 #include "compiler/passes/simd/loop_evolution.h"
 #include "compiler/passes/simd/narrowing.h"
+#include "compiler/passes/simd/table_loads.h"
 #include "compiler/passes/simd/upper_halves.h"
 #include "compiler/passes/simd/vector_cost.h"
 #include "compiler/passes/simd/vectorise.h"
@@ -33,11 +35,13 @@ using llvm::Function;
 using llvm::Instruction;
 
 // Marks loops to be unrolled as a whole where that is not too much code: those that go through
-// small private arrays, so that the elements become variables, and those of so few turns that lanes
-// which leave them in different turns had better take branches.
+// small private arrays, so that the elements become variables, those that go through a table of
+// constants, which become literals, or its rows, each of which fits registers (table_loads.h), and
+// those of so few turns that lanes which leave them in different turns had better take branches.
 class ShortLoops {
  public:
-  explicit ShortLoops(Function& lane) : analyses_(lane), layout_(lane.getDataLayout()) {}
+  ShortLoops(Function& lane, const TableLengths& lengths)
+      : analyses_(lane), layout_(lane.getDataLayout()), lengths_(lengths) {}
 
   // Do any go through arrays?
   bool mark() {
@@ -48,18 +52,21 @@ class ShortLoops {
  private:
   static constexpr uint64_t largest_array = 256;  // bytes
   static constexpr size_t most_unrolled = 2500;   // instructions
-  static constexpr unsigned most_turns = 32;
+  static constexpr size_t most_of_literals = 600;
+  static constexpr unsigned most_turns = 33;  // the first test of those that begin with it counts
   static constexpr unsigned most_branches = 4;
   static constexpr size_t most_in_branches = 200;  // instructions
 
   void mark(llvm::Loop& loop) {
     const unsigned turns = analyses_.evolution.getSmallConstantTripCount(&loop);
-    if (turns != 0 && turns <= most_turns && goesThroughArrays(loop) &&
-        size(loop) <= most_unrolled) {
-      for (llvm::Loop* each : loop.getLoopsInPreorder())
-        llvm::addStringMetadataToLoop(each, "llvm.loop.unroll.full", 1);
-      any_ = true;
-      return;
+    if (turns != 0 && turns <= most_turns && size(loop) <= most_unrolled) {
+      const bool through_arrays = goesThroughArrays(loop);
+      if (through_arrays || goesThroughTable(loop, turns)) {
+        for (llvm::Loop* each : loop.getLoopsInPreorder())
+          llvm::addStringMetadataToLoop(each, "llvm.loop.unroll.full", 1);
+        any_ |= through_arrays;
+        return;
+      }
     }
     const unsigned at_most = analyses_.evolution.getSmallConstantMaxTripCount(&loop);
     if (turns == 0 && at_most != 0 && at_most <= most_branches && size(loop) <= most_in_branches)
@@ -96,8 +103,47 @@ class ShortLoops {
     return false;
   }
 
+  bool goesThroughTable(llvm::Loop& loop, unsigned turns) {
+    const bool is_short = size(loop) <= most_of_literals;
+    for (llvm::BasicBlock* block : loop.blocks())
+      for (Instruction& instruction : *block) {
+        auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+        auto* table = load ? llvm::dyn_cast<llvm::GlobalVariable>(
+                                 llvm::getUnderlyingObject(load->getPointerOperand()))
+                           : nullptr;
+        if (!table || !table->isConstant() || !table->hasDefinitiveInitializer()) continue;
+        const llvm::SCEV* place = analyses_.evolution.getSCEV(load->getPointerOperand());
+        if (is_short && stepOf(*place, loop) != 0) return true;
+        const uint64_t bytes = layout_.getTypeAllocSize(table->getValueType());
+        const uint64_t most = longestTable(*load);
+        if (bytes > most && llvm::SCEVExprContains(place, [&](const llvm::SCEV* part) {
+              const uint64_t row = stepOf(*part, loop);
+              return row != 0 && row <= most && bytes % row == 0 && bytes / row <= turns;
+            }))
+          return true;
+      }
+    return false;
+  }
+
+  // By how much it grows from turn to turn; 0: nobody knows, or it does not.
+  uint64_t stepOf(const llvm::SCEV& value, const llvm::Loop& loop) {
+    const auto* counter = llvm::dyn_cast<llvm::SCEVAddRecExpr>(&value);
+    if (!counter || counter->getLoop() != &loop) return 0;
+    const auto* step =
+        llvm::dyn_cast<llvm::SCEVConstant>(counter->getStepRecurrence(analyses_.evolution));
+    return step ? step->getAPInt().getLimitedValue() : 0;
+  }
+
+  // In bytes, of such elements.
+  uint64_t longestTable(const llvm::LoadInst& load) const {
+    const uint64_t bytes = layout_.getTypeStoreSize(load.getType());
+    const unsigned power = llvm::Log2_64(bytes);
+    return llvm::isPowerOf2_64(bytes) && power < lengths_.size() ? lengths_[power] * bytes : 0;
+  }
+
   LoopEvolution analyses_;
   const llvm::DataLayout& layout_;
+  const TableLengths lengths_;
   bool any_ = false;
 };
 
@@ -152,7 +198,7 @@ bool simplifyLane(Function& lane, llvm::TargetMachine& machine, bool clean) {
   if (clean) addCleaning(pipeline);
   bool unrolls_arrays = false;
   if (hasShortLoop(lane)) {
-    unrolls_arrays = ShortLoops(lane).mark();
+    unrolls_arrays = ShortLoops(lane, tableLengths(machine)).mark();
     addUnrolling(pipeline);
   }
   pipeline.addPass(llvm::LowerSwitchPass());

@@ -310,6 +310,14 @@ bool extendsLoads(llvm::Function& lane, const LaneShapes& shapes) {
   return extends && needs_all_bits;
 }
 
+// To local memory. What lanes do with it in loops between barriers, as a reduction's, LLVM unrolls
+// first, and no longer knows then that lanes do not wait for each other.
+bool storesLocally(const Instruction& instruction) {
+  constexpr unsigned local_space = 3;
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  return store && store->getPointerAddressSpace() == local_space;
+}
+
 }  // namespace
 
 bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
@@ -330,6 +338,7 @@ bool isBeyondLoopVectoriser(llvm::Function& lane, const ControlLevels& levels,
     if (!llvm::getLoadStorePointerOperand(&instruction))
       return dividesAsFloats(instruction) && shapes.isVarying(&instruction);
     const bool masked = levels.isMasked(instruction.getParent());
+    if (masked && storesLocally(instruction)) return true;
     const AccessForm form = accessForm(instruction, shapes, masked);
     llvm::Type* type = llvm::getLoadStoreType(const_cast<Instruction*>(&instruction));
     if (form == AccessForm::vector) return partCount(type) > 1 && type->getScalarSizeInBits() < 32;

@@ -115,5 +115,25 @@ TEST(TableLoads, GatherNothing) {
   EXPECT_EQ(text.find("gather"), text.npos) << text;
 }
 
+// Turn by turn a row that is known, and a literal.
+TEST(TableLoads, OfLoopsThroughTables) {
+  std::string rows, values;
+  for (int i = 0; i < 16 * 64; ++i) rows += std::to_string((i * 37 + i / 64) % 251) + ",";
+  for (int i = 0; i < 32; ++i) values += std::to_string((i * 11 + 3) % 32) + ",";
+  const std::string text = optimisedText(
+      "constant uchar rows[16][64] = {" + rows + "}; constant uchar places[32] = {" + values +
+          "};"
+          "kernel void k(global const uint* in, global uint* out) {"
+          "  uint g = get_global_id(0), x = in[g], y = 0, z = 0;"
+          "  for (int r = 0; r < 16; ++r) y = (y << 4) ^ rows[r][(x >> r) & 63];"
+          "  for (int b = 0; b < 32; ++b) z |= ((y >> places[b]) & 1) << b;"
+          "  out[g] = z; }",
+      "k", Vectorising::always);
+  if (!hostMachine().getTargetTriple().isX86() || text.find("avx512") == text.npos)
+    GTEST_SKIP() << "nothing permutes here";
+  EXPECT_EQ(text.find("gather"), text.npos) << text;
+  EXPECT_EQ(text.find("@places"), text.npos) << text;
+}
+
 }  // namespace
 }  // namespace weft::test
