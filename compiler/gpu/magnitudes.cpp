@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
@@ -18,6 +19,20 @@ bool mayBeOfLeast(const llvm::IntrinsicInst& magnitude, const llvm::DataLayout& 
          llvm::ComputeNumSignBits(magnitude.getArgOperand(0), layout) == 1;
 }
 
+// The distance from 0.
+llvm::Value* exactMagnitude(llvm::IRBuilder<>& builder, llvm::Value& number) {
+  constexpr unsigned register_bits = 32;
+  llvm::Type* const type = number.getType();
+  if (!type->isIntegerTy() || type->getIntegerBitWidth() > register_bits)
+    return builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, &number,
+                                         builder.CreateNeg(&number));
+  llvm::Value* const zero = builder.getInt32(0);
+  llvm::Value* const whole =
+      builder.CreateIntrinsic(llvm::Intrinsic::nvvm_sad_i, {},
+                              {builder.CreateSExt(&number, builder.getInt32Ty()), zero, zero});
+  return builder.CreateTrunc(whole, type);
+}
+
 }  // namespace
 
 void exactMagnitudes(llvm::Module& module) {
@@ -28,9 +43,7 @@ void exactMagnitudes(llvm::Module& module) {
           !mayBeOfLeast(*magnitude, module.getDataLayout()))
         continue;
       llvm::IRBuilder<> builder(magnitude);
-      llvm::Value* const number = magnitude->getArgOperand(0);
-      magnitude->replaceAllUsesWith(
-          builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, number, builder.CreateNeg(number)));
+      magnitude->replaceAllUsesWith(exactMagnitude(builder, *magnitude->getArgOperand(0)));
       magnitude->eraseFromParent();
     }
 }

@@ -1,5 +1,6 @@
 #include "compiler/gpu/ptx.h"
 
+#include <llvm/ADT/StringSet.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
@@ -22,6 +23,42 @@ std::pair<std::string_view, size_t> upTo(std::string_view text, size_t from,
   const size_t end = text.find(mark, from);
   if (end == std::string_view::npos) return {{}, end};
   return {text.substr(from, end - from), end + mark.size()};
+}
+
+// An instruction's parts: `max.s32`, `%r3`, `%r1`, `%r2`.
+llvm::SmallVector<llvm::StringRef, 4> partsOf(llvm::StringRef line) {
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  line = line.trim();
+  if (!line.consume_back(";")) return parts;
+  line.split(parts, ',');
+  const auto [operation, result] = parts.front().split('\t');
+  parts.front() = operation.trim();
+  parts.insert(parts.begin() + 1, result);
+  for (llvm::StringRef& part : parts) part = part.trim();
+  return parts;
+}
+
+bool isExtremum(llvm::StringRef operation) {
+  return operation == "max.s32" || operation == "min.s32" || operation == "max.s16" ||
+         operation == "min.s16";
+}
+
+// The registers that extrema are taken of, by way of copies, too.
+llvm::StringSet<> comparedIn(llvm::ArrayRef<llvm::StringRef> lines) {
+  llvm::StringSet<> compared;
+  for (size_t before = 0, now = 1; now != before; now = compared.size() + 1) {
+    before = compared.size() + 1;
+    for (const llvm::StringRef line : lines) {
+      const auto parts = partsOf(line);
+      if (parts.size() == 4 && isExtremum(parts[0])) {
+        compared.insert(parts[2]);
+        compared.insert(parts[3]);
+      } else if (parts.size() == 3 && parts[0].starts_with("mov.") && compared.contains(parts[1])) {
+        compared.insert(parts[2]);
+      }
+    }
+  }
+  return compared;
 }
 
 bool isImpossible(const llvm::Value* value) {
@@ -94,6 +131,32 @@ std::string shiftUpperHalves(std::string_view ptx) {
     done = end;
   }
   return made += ptx.substr(done);
+}
+
+std::string complementNegatives(std::string_view ptx) {
+  const llvm::StringRef text(ptx.data(), ptx.size());
+  if (!text.contains("neg.s")) return std::string(ptx);
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  const llvm::StringSet<> compared = comparedIn(lines);
+  std::string made;
+  made.reserve(ptx.size());
+  for (const llvm::StringRef line : lines) {
+    const auto parts = partsOf(line);
+    const bool is_negative = parts.size() == 3 &&
+                             (parts[0] == "neg.s32" || parts[0] == "neg.s16") &&
+                             compared.contains(parts[1]);
+    if (is_negative) {
+      const std::string bits = parts[0].take_back(2).str(), result = parts[1].str();
+      made += "\tnot.b" + bits + " \t" + result + ", " + parts[2].str() + ";\n\tadd.s" + bits +
+              " \t" + result + ", " + result + ", 1;";
+    } else {
+      made += line;
+    }
+    made += '\n';
+  }
+  made.pop_back();
+  return made;
 }
 
 }  // namespace weft::compiler

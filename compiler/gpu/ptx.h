@@ -29,4 +29,8 @@ void lowerPrivateAtomics(llvm::Module& module);
 // `a * upper(b * c)`.
 std::string shiftUpperHalves(std::string_view ptx);
 
+// PTX whose negatives that are compared for the larger or the smaller are made of a complement and
+// a sum. Of `max(max(x, -y), z)` that compiler makes one instruction for sm_90 and loses the sign.
+std::string complementNegatives(std::string_view ptx);
+
 }  // namespace weft::compiler

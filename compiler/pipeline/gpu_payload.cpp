@@ -50,7 +50,7 @@ llvm::Expected<port::Bytes> emitPayload(llvm::Module& module, llvm::TargetMachin
   if (!code) return code.takeError();
   if (!text)
     return isSoftwareGpu(target) ? linkSharedObject(std::span(&*code, 1)) : linkCodeObject(*code);
-  const std::string ptx = shiftUpperHalves({code->data(), code->size()});
+  const std::string ptx = complementNegatives(shiftUpperHalves({code->data(), code->size()}));
   const auto* bytes = reinterpret_cast<const std::byte*>(ptx.data());
   return port::Bytes(bytes, bytes + ptx.size());
 }

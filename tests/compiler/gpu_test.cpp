@@ -241,7 +241,9 @@ TEST_F(GpuTest, MagnitudesMayBeOfTheLeastNumber) {
     const std::string head = "kernel void f(global " + type + "* a, global u" + type + "* b) {\n";
     const std::string negated = "u" + type + " u = as_u" + type + "(*a); *b = *a < 0 ? -u : u; }\n";
     for (const std::string& text : {ptx(head + "*b = abs(*a); }\n"), ptx(head + negated)})
-      EXPECT_TRUE(contains(text, "max.s") && !contains(text, "abs.s")) << text;
+      EXPECT_TRUE((contains(text, "sad.s32") || contains(text, "max.s")) &&
+                  !contains(text, "abs.s"))
+          << text;
   }
   // That of a difference of shorts has room, and nobody may ask for the least int's by a negation.
   const std::string narrow =
@@ -257,6 +259,24 @@ TEST_F(GpuTest, RoundingIntsToFloatsTakesNoMagnitude) {
         "kernel void f(global float* a, global int* b) { *a = convert_float" + mode + "(*b); }\n");
     EXPECT_TRUE(contains(text, "cvt.rn.f32.s32") && !contains(text, "abs.s32")) << text;
   }
+}
+
+// It loses the sign of the -y in max(max(x, -y), z) for sm_90.
+TEST_F(GpuTest, NegativesThatAreComparedAreComplements) {
+  for (const std::string type : {"int", "short"}) {
+    const std::string text = ptx("kernel void f(global " + type +
+                                 "* a) {\n"
+                                 "  a[0] = max(max(a[1], (" +
+                                 type +
+                                 ")-a[2]), a[3]); a[4] = -a[5];\n"
+                                 "  a[6] = min(a[8], (" +
+                                 type + ")(a[9] > 7 ? -a[10] : a[11])); }\n");
+    EXPECT_GE(count(text, "not.b"), 1) << text;
+    EXPECT_LE(count(text, "neg.s"), 2) << text;
+  }
+  EXPECT_EQ(count(ptx("kernel void f(global int* a) { a[0] = max(a[1] - 3, a[2]); a[3] = -a[4]; }"),
+                  "neg.s32"),
+            1);
 }
 
 // The driver's compiler takes upper(a * b) * c for a * upper(b * c) where it is a move of a pair.

@@ -97,6 +97,42 @@ TEST_F(IntegerForms, DistancesAndSaturatedSums) {
   check<cl_ulong>("ulong");
 }
 
+// The largest and smallest of three, some of them negatives or magnitudes.
+TEST_F(IntegerForms, ExtremaOfNegatives) {
+  const auto check = [&](const char* type, auto narrowed) {
+    using T = decltype(narrowed);
+    const std::string name = type;
+    const auto negative = [](T a) {
+      return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+    };
+    const auto magnitude = [&](T a) { return a < 0 ? negative(a) : a; };
+    const auto largest = values(name, "(long)max(max(a, (" + name + ")-b), (" + name + ")(a + b))");
+    const auto smallest =
+        values(name, "(long)min(min(a, (" + name + ")-b), (" + name + ")(a + b))");
+    const auto magnitudes = values(name, "(long)max((" + name + ")abs(a), (" + name + ")abs(b))");
+    const auto twice = values(name, "(long)max((" + name + ")abs(a), (" + name + ")(a << 1))");
+    for (size_t i = 0; i < count; ++i) {
+      const T a = static_cast<T>(x[i]), b = static_cast<T>(y[i]);
+      const T sum = static_cast<T>(x[i] + y[i]);
+      const auto is = [](const std::vector<cl_ulong>& found, size_t at, T expected) {
+        return found[at] == static_cast<cl_ulong>(static_cast<cl_long>(expected));
+      };
+      ASSERT_TRUE(is(largest, i, std::max(std::max(a, negative(b)), sum)))
+          << name << " " << a << " " << b;
+      ASSERT_TRUE(is(smallest, i, std::min(std::min(a, negative(b)), sum)))
+          << name << " " << a << " " << b;
+      ASSERT_TRUE(is(magnitudes, i, std::max(magnitude(a), magnitude(b))))
+          << name << " " << a << " " << b;
+      ASSERT_TRUE(is(twice, i, std::max(magnitude(a), static_cast<T>(x[i] << 1))))
+          << name << " " << a;
+    }
+  };
+  check("char", cl_char{});
+  check("short", cl_short{});
+  check("int", cl_int{});
+  check("long", cl_long{});
+}
+
 TEST_F(IntegerForms, MasksOfBits) {
   for (const int bit : {0, 1, 30, 31, 32, 33, 62, 63}) {
     const std::string place = std::to_string(bit);
