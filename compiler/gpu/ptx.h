@@ -30,7 +30,8 @@ void lowerPrivateAtomics(llvm::Module& module);
 std::string shiftUpperHalves(std::string_view ptx);
 
 // PTX whose negatives that are compared for the larger or the smaller are made of a complement and
-// a sum. Of `max(max(x, -y), z)` that compiler makes one instruction for sm_90 and loses the sign.
+// a sum. Of `max(max(x, -y), z)` that compiler makes one instruction for sm_90 and sm_100 and loses
+// the sign.
 std::string complementNegatives(std::string_view ptx);
 
 }  // namespace weft::compiler
