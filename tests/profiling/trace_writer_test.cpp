@@ -25,11 +25,11 @@ class TraceWriterTest : public testing::Test {
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "weft-trace-test-XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
+    scratch = folder = name;
   }
   void TearDown() override {
     TraceWriter::stop();
-    fs::remove_all(folder);
+    fs::remove_all(scratch);
   }
 
   static void writeCommand(uint64_t number, uint64_t queued) {
@@ -45,7 +45,8 @@ class TraceWriterTest : public testing::Test {
     return processes.empty() ? TracedProcess{} : processes.front();
   }
 
-  std::string folder;
+  std::string scratch;
+  std::string folder;  // where traces go: `scratch` unless a test says otherwise
 };
 
 TEST_F(TraceWriterTest, NothingIsRecordedUnlessAskedFor) {
