@@ -68,19 +68,21 @@ void check(const char* type) {
   const GuardedBuffer in(elements * sizeof(T));
   const auto* const numbers = static_cast<const T*>(in.begin());
   constexpr int n = 2;
-  const Program program(kernels(type), true, Vectorising::always);
-  for (size_t p = 0; p < std::size(places); ++p)
-    for (size_t c = 0; c < std::size(choices); ++c) {
-      std::vector<int> out(items, -1);
-      program.run(kernelName(p, c), {1, {items, 1, 1}, {items, 1, 1}},
-                  {Program::buffer(numbers), Program::buffer(out.data()), Program::value(n)});
-      for (int g = 0; g < items; ++g) {
-        const bool runs = choices[c].of(g);
-        const int expected = runs ? static_cast<int>(numbers[places[p].of(g, n)]) + 1 : -1;
-        ASSERT_EQ(out[static_cast<size_t>(g)], expected)
-            << places[p].code << ", " << choices[c].code << ", in " << g;
+  for (const auto form : {Vectorising::automatic, Vectorising::always}) {
+    const Program program(kernels(type), true, form);
+    for (size_t p = 0; p < std::size(places); ++p)
+      for (size_t c = 0; c < std::size(choices); ++c) {
+        std::vector<int> out(items, -1);
+        program.run(kernelName(p, c), {1, {items, 1, 1}, {items, 1, 1}},
+                    {Program::buffer(numbers), Program::buffer(out.data()), Program::value(n)});
+        for (int g = 0; g < items; ++g) {
+          const bool runs = choices[c].of(g);
+          const int expected = runs ? static_cast<int>(numbers[places[p].of(g, n)]) + 1 : -1;
+          ASSERT_EQ(out[static_cast<size_t>(g)], expected)
+              << places[p].code << ", " << choices[c].code << ", in " << g;
+        }
       }
-    }
+  }
 }
 
 TEST(NearLoads, OfBytes) { check<uint8_t>("uchar"); }

@@ -80,19 +80,22 @@ void check(const char* type, bool small = false) {
                 indexOf(kind, length).code + "]; }\n";
   }
   constexpr uint32_t n = 5;
-  const Program program(source, true, Vectorising::always);
-  for (size_t t = 0; t < tables.size(); ++t)
-    for (unsigned kind = 0; kind < kinds; ++kind) {
-      const Index index = indexOf(kind, lengths[t]);
-      std::vector<T> out(items, T{77});
-      program.run("k" + std::to_string(lengths[t]) + "_" + std::to_string(kind),
-                  {1, {items, 1, 1}, {items, 1, 1}},
-                  {Program::buffer(in.data()), Program::buffer(out.data()), Program::value(n)});
-      for (uint32_t g = 0; g < items; ++g) {
-        const T expected = in[g] % 7 == 3 ? T{77} : tables[t][index.of(in[g], g, n, lengths[t])];
-        ASSERT_EQ(out[g], expected) << type << " " << lengths[t] << " " << index.code << ", " << g;
+  for (const auto form : {Vectorising::automatic, Vectorising::always}) {
+    const Program program(source, true, form);
+    for (size_t t = 0; t < tables.size(); ++t)
+      for (unsigned kind = 0; kind < kinds; ++kind) {
+        const Index index = indexOf(kind, lengths[t]);
+        std::vector<T> out(items, T{77});
+        program.run("k" + std::to_string(lengths[t]) + "_" + std::to_string(kind),
+                    {1, {items, 1, 1}, {items, 1, 1}},
+                    {Program::buffer(in.data()), Program::buffer(out.data()), Program::value(n)});
+        for (uint32_t g = 0; g < items; ++g) {
+          const T expected = in[g] % 7 == 3 ? T{77} : tables[t][index.of(in[g], g, n, lengths[t])];
+          ASSERT_EQ(out[g], expected)
+              << type << " " << lengths[t] << " " << index.code << ", " << g;
+        }
       }
-    }
+  }
 }
 
 TEST(TableLoads, OfBytes) { check<uint8_t>("uchar"); }
