@@ -12,6 +12,8 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
 
+#include "tests/compiler/passes/function_passes.h"
+
 namespace weft::test {
 namespace {
 
@@ -28,12 +30,6 @@ std::string text(const llvm::Module& module) {
   EXPECT_FALSE(llvm::verifyModule(module, &stream));
   module.print(stream, nullptr);
   return result;
-}
-
-size_t count(const std::string& text, const std::string& part) {
-  size_t found = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
 }
 
 // Null where LLVM is without x86.
