@@ -46,8 +46,8 @@ bool isExtremum(llvm::StringRef operation) {
 // The registers that extrema are taken of, by way of copies, too.
 llvm::StringSet<> comparedIn(llvm::ArrayRef<llvm::StringRef> lines) {
   llvm::StringSet<> compared;
-  for (size_t before = 0, now = 1; now != before; now = compared.size() + 1) {
-    before = compared.size() + 1;
+  for (bool grows = true; grows;) {
+    const size_t before = compared.size();
     for (const llvm::StringRef line : lines) {
       const auto parts = partsOf(line);
       if (parts.size() == 4 && isExtremum(parts[0])) {
@@ -57,6 +57,7 @@ llvm::StringSet<> comparedIn(llvm::ArrayRef<llvm::StringRef> lines) {
         compared.insert(parts[2]);
       }
     }
+    grows = compared.size() != before;
   }
   return compared;
 }

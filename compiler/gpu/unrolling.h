@@ -24,11 +24,10 @@ struct LetDriverUnroll : llvm::PassInfoMixin<LetDriverUnroll> {
 // Asks for loops of a known number of turns to be unrolled as a whole where that is not too much
 // code, and for more of it where they go through private arrays: then their elements become
 // registers, and those of tables literals. Such loops may be left before their last turn, as in a
-// search. An array that is indexed by a variable lies in the
-// device's memory, which takes a hundred times as long. What the program says of a loop itself
-// counts. To be run on each loop before those around it, and before the unroller: first in
-// `Where::kernels`, as a function that has grown is not put into its callers any more, and in all
-// functions when that is done.
+// search. An array that is indexed by a variable lies in the device's memory, which takes a hundred
+// times as long. What the program says of a loop itself counts. To be run on each loop before those
+// around it, and before the unroller: first in `Where::kernels`, as a function that has grown is
+// not put into its callers any more, and in all functions when that is done.
 struct UnrollKnownLoops : llvm::PassInfoMixin<UnrollKnownLoops> {
   enum class Where { kernels, everywhere };
   explicit UnrollKnownLoops(Where where) : where_(where) {}
